@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front of the build; the work is done by CMake and Ninja (CMakePresets.json, cmake/).
+
+JOBS   ?= $(shell nproc)
+PREFIX ?= /usr/local
+TALUS   = build/release/bin/talus
+# Folders with C files of ours, as far as they exist.
+SOURCES = $(shell find include src cli tests bench examples -name '*.[ch]' 2>/dev/null)
+
+help:
+	@echo 'make demo      install what is missing, build, and solve the example problems'
+	@echo 'make test      install what is missing, build, and run every test'
+	@echo 'make check     format, static analysis, sanitizers and the clang build'
+	@echo 'make coverage  lines of src/ that the tests run (at least 90 %)'
+	@echo 'make bench     build and run the benchmarks'
+	@echo 'make install   install library, headers and program under PREFIX ($(PREFIX))'
+	@echo 'make clean     remove everything that was built'
+
+setup:
+	@tools/setup build
+setup-check:
+	@tools/setup build check
+
+# Configuring again costs a second, so it is done once; Ninja does it when the build files change.
+# CMakeCache.txt alone is not enough: a configuration that failed leaves one too.
+build/%/build.ninja: | setup
+	@cmake --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
+build/clang/build.ninja build/asan/build.ninja build/tsan/build.ninja build/coverage/build.ninja: \
+	| setup-check
+build/release/build.ninja: | build
+build/clang/build.ninja build/asan/build.ninja build/tsan/build.ninja build/coverage/build.ninja: \
+	| build
+build:
+	@mkdir -p build
+
+# $(call compile,preset)
+compile = @cmake --build build/$(1) -j $(JOBS)
+
+release: setup build/release/build.ninja
+	$(call compile,release)
+
+demo: release
+	@if [ -d examples/problems ]; then $(TALUS) solve examples/problems; \
+	else $(TALUS) --version; fi
+
+test: release
+	@ctest --test-dir build/release --output-on-failure --no-tests=error -j 2
+
+check: check-format check-tidy check-cppcheck check-shell check-clang check-asan check-tsan
+	@echo 'make check: all passed'
+
+check-format: setup-check
+	@clang-format --dry-run -Werror $(SOURCES)
+
+# clang reads the clang build's commands; gcc's hold options it does not know. One file per run: the
+# va_list check of clang-tidy 14 carries its state from one file over to the next.
+check-tidy: setup-check build/clang/build.ninja
+	$(call compile,clang)
+	@find src cli -name '*.c' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/clang
+
+check-cppcheck: setup-check build/clang/build.ninja
+	@cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j $(JOBS) \
+	    --enable=warning,performance,portability \
+	    --suppressions-list=tools/cppcheck.supp -I include -I src \
+	    $$(find src cli -name '*.c')
+
+check-shell: setup-check
+	@for script in tools/setup .ci/run tests/*/*.sh; do sh -n $$script || exit 1; done
+
+check-clang: setup-check build/clang/build.ninja
+	$(call compile,clang)
+	@ctest --test-dir build/clang --output-on-failure -j 2
+
+check-asan: setup-check build/asan/build.ninja
+	$(call compile,asan)
+	@ctest --test-dir build/asan --output-on-failure -j 2
+
+check-tsan: setup-check build/tsan/build.ninja
+	$(call compile,tsan)
+	@ctest --test-dir build/tsan --output-on-failure -L threads --no-tests=error
+
+coverage: setup-check build/coverage/build.ninja
+	$(call compile,coverage)
+	@find build/coverage -name '*.gcda' -delete
+	@ctest --test-dir build/coverage --output-on-failure -j 2
+	@# headers are seen through the links under fence/
+	@gcovr --root . --filter src/ --filter '.*/fence/' --print-summary \
+	    --html-details build/coverage/coverage.html --fail-under-line 90 build/coverage
+
+bench: release
+	@for program in build/release/bench/*; do \
+	    if [ -x $$program ]; then echo "== $$program"; $$program || exit 1; fi; done
+
+install: release
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	@rm -rf build
+
+.PHONY: help setup setup-check release demo test check check-format check-tidy check-cppcheck \
+	check-shell check-clang check-asan check-tsan coverage bench install clean

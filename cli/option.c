@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command lines from the verbs' option tables, through getopt_long; wrong ones name the nearest.
+#define _GNU_SOURCE
+#include "cli.h"
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_MOST = 32, OPTION_ID_HELP = 1000 };
+
+// The word the user wrote, without "=value".
+static char *option_word(const char *argument) {
+    return cli_text("%.*s", (int)strcspn(argument, "="), argument);
+}
+
+static void option_unknown(const cli_verb *verb, const char *argument) {
+    char *list = cli_text("'talus help %s'", verb->name);
+    char *word = option_word(argument);
+    cli_nearest nearest;
+    // The names are offered without "--": the two signs would make all of them look alike.
+    cli_nearest_init(&nearest, word + strspn(word, "-"));
+    cli_nearest_offer(&nearest, "help");
+    for (const cli_option *o = verb->options; o && o->name; o++) {
+        cli_nearest_offer(&nearest, o->name);
+    }
+    char *best = nearest.best ? cli_text("--%s", nearest.best) : NULL;
+    cli_error_unknown("option", word, best, list);
+    free(best);
+    free(word);
+    free(list);
+}
+
+int cli_next_option(const cli_verb *verb, int argc, char **argv, const char **value) {
+    struct option table[OPTION_MOST + 2] = {{"help", no_argument, NULL, OPTION_ID_HELP}};
+    int count = 1;
+    for (const cli_option *o = verb->options; o && o->name && count <= OPTION_MOST; o++) {
+        if (o->id == CLI_OPTION_HELP) continue; // every verb has it, listed or not
+        table[count++] =
+            (struct option){o->name, o->arg ? required_argument : no_argument, NULL, o->id};
+    }
+    opterr = 0;
+    const int id = getopt_long(argc, argv, ":h", table, NULL);
+    *value = optarg;
+    if (id == -1) return CLI_OPTION_END;
+    if (id == 'h' || id == OPTION_ID_HELP) return CLI_OPTION_HELP;
+    if (id != '?' && id != ':') return id;
+    // getopt leaves 0 in optopt for an unknown long option, the id for a known one that is used
+    // wrongly, and the letter for a short one.
+    const char *argument = argv[optind - 1];
+    if (id == ':') {
+        cli_error("%s needs a value ('talus help %s' explains it)", argument, verb->name);
+    } else if (optopt >= CLI_OPTION_FIRST) {
+        char *word = option_word(argument);
+        cli_error("%s takes no value", word);
+        free(word);
+    } else if (optopt > 0) {
+        const char letter[] = {'-', (char)optopt, '\0'};
+        option_unknown(verb, letter);
+    } else {
+        option_unknown(verb, argument);
+    }
+    return CLI_OPTION_WRONG;
+}

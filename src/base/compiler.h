@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler extensions the library uses, all in one place.
+#ifndef TL_BASE_COMPILER_H
+#define TL_BASE_COMPILER_H
+
+/// A function that must disappear into its callers: kernels written once for a dimension d that is
+/// a constant at every call.
+#define TL_INLINE static inline __attribute__((always_inline))
+
+#define TL_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define TL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/// Tell the processor that this is a waiting loop.
+#if defined(__x86_64__) || defined(__i386__)
+#define TL_PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define TL_PAUSE() __asm__ volatile("yield")
+#else
+#define TL_PAUSE() ((void)0)
+#endif
+
+/// Compile a function once per instruction set and choose at load time. All copies give the same
+/// bits, since -ffp-contract=off forbids fused operations. The build defines TL_NO_SIMD_CLONES
+/// where resolvers of indirect functions must not exist (sanitizers) or must not count (coverage).
+/// The order is that of tl_simd_name in build_info.c. Not for static functions: clang gives each a
+/// global resolver, and two files with the same name would clash.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(TL_NO_SIMD_CLONES)
+#define TL_HAVE_SIMD_CLONES 1
+#define TL_SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define TL_HAVE_SIMD_CLONES 0
+#define TL_SIMD_CLONES
+#endif
+
+#endif // TL_BASE_COMPILER_H

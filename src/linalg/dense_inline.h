@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small dense systems whose size is a compile-time constant at the call: inlined and unrolled.
+#ifndef TL_LINALG_DENSE_INLINE_H
+#define TL_LINALG_DENSE_INLINE_H
+#include "base/compiler.h"
+#include <math.h>
+#include <stdbool.h>
+
+/// y = A x, A d × d row major.
+TL_INLINE void tl_mv(int d, const double *a, const double *x, double *y) {
+    for (int i = 0; i < d; i++) {
+        double s = 0.0;
+        for (int j = 0; j < d; j++) s += a[i * d + j] * x[j];
+        y[i] = s;
+    }
+}
+
+/// C = A B.
+TL_INLINE void tl_mm(int d, const double *a, const double *b, double *c) {
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++) {
+            double s = 0.0;
+            for (int k = 0; k < d; k++) s += a[i * d + k] * b[k * d + j];
+            c[i * d + j] = s;
+        }
+}
+
+/// Solve A X = B in place (X in b, d × columns row major; a is destroyed) by elimination with row
+/// pivoting. False when a pivot vanishes or is not finite; b is then meaningless.
+TL_INLINE bool tl_small_solve(int d, int columns, double *a, double *b) {
+    for (int k = 0; k < d; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < d; i++)
+            if (fabs(a[i * d + k]) > fabs(a[pivot * d + k])) pivot = i;
+        const double size = fabs(a[pivot * d + k]);
+        if (!(size > 0.0) || !isfinite(size)) return false;
+        if (pivot != k) {
+            for (int j = 0; j < d; j++) {
+                const double t = a[k * d + j];
+                a[k * d + j] = a[pivot * d + j];
+                a[pivot * d + j] = t;
+            }
+            for (int j = 0; j < columns; j++) {
+                const double t = b[k * columns + j];
+                b[k * columns + j] = b[pivot * columns + j];
+                b[pivot * columns + j] = t;
+            }
+        }
+        const double inverse = 1.0 / a[k * d + k];
+        for (int i = k + 1; i < d; i++) {
+            const double factor = a[i * d + k] * inverse;
+            for (int j = k + 1; j < d; j++) a[i * d + j] -= factor * a[k * d + j];
+            for (int j = 0; j < columns; j++) b[i * columns + j] -= factor * b[k * columns + j];
+        }
+    }
+    for (int k = d - 1; k >= 0; k--)
+        for (int j = 0; j < columns; j++) {
+            double s = b[k * columns + j];
+            for (int i = k + 1; i < d; i++) s -= a[k * d + i] * b[i * columns + j];
+            b[k * columns + j] = s / a[k * d + k];
+        }
+    return true;
+}
+
+#endif // TL_LINALG_DENSE_INLINE_H

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mass matrix. Block diagonal M is factored body by body, so that M⁻¹ couples nothing and the
+// Delassus operator stays sparse; any other M goes to CHOLMOD. A sparse M that is in fact block
+// diagonal over the bodies is found out and treated as such. M itself is kept beside its factors:
+// the certificate must not take them on trust.
+#include "problem/mass.h"
+#include "linalg/dense.h"
+#include "linalg/spd.h"
+#include <math.h>
+#include <string.h>
+
+struct tl_mass {
+    talus_context *ctx;
+    int32_t dof, body_count;
+    const int32_t *body_start; // borrowed
+    int64_t *offset;           // block diagonal: start of each block, body_count + 1; else NULL
+    double *block, *factor;    // block diagonal
+    tl_csr full;               // otherwise: both triangles, columns
+    tl_spd *spd;
+};
+
+#define MASS_ASYMMETRY 1e-10 // relative to √(M_ii M_jj); more is a mistake, less is rounding
+// Sparse block diagonal M is kept dense when that costs at most this many times its entries, or
+// when no body is larger than MASS_DENSE_BODY.
+enum { MASS_FILL = 16, MASS_DENSE_BODY = 64 };
+
+static int32_t mass_size(const tl_mass *m, int32_t body) {
+    return m->body_start[body + 1] - m->body_start[body];
+}
+
+static talus_status mass_asymmetric(talus_context *ctx, int32_t i, int32_t j, double ij,
+                                    double ji) {
+    return tl_fail(ctx, TALUS_ERR_PROBLEM,
+                   "M is not symmetric: entry (%d, %d) is %.17g, but entry (%d, %d) is %.17g", i, j,
+                   ij, j, i, ji);
+}
+
+static bool mass_differs(double ij, double ji, double ii, double jj) {
+    return fabs(ij - ji) > MASS_ASYMMETRY * sqrt(fabs(ii)) * sqrt(fabs(jj));
+}
+
+static talus_status mass_new(talus_context *ctx, int32_t body_count, const int32_t *body_start,
+                             tl_mass **out) {
+    TL_TRY(TL_ALLOC(ctx, 1, out));
+    (*out)->ctx = ctx;
+    (*out)->body_count = body_count;
+    (*out)->body_start = body_start;
+    (*out)->dof = body_count > 0 ? body_start[body_count] : 0;
+    return TALUS_OK;
+}
+
+static talus_status mass_reserve_blocks(tl_mass *m) {
+    TL_TRY(TL_ALLOC(m->ctx, (int64_t)m->body_count + 1, &m->offset));
+    for (int32_t b = 0; b < m->body_count; b++) {
+        const int64_t size = mass_size(m, b);
+        m->offset[b + 1] = m->offset[b] + size * size;
+    }
+    TL_TRY(TL_ALLOC(m->ctx, m->offset[m->body_count], &m->block));
+    return TL_ALLOC(m->ctx, m->offset[m->body_count], &m->factor);
+}
+
+// Check that one block is finite and symmetric and make it exactly symmetric.
+static talus_status mass_check_block(tl_mass *m, int32_t b) {
+    const int32_t n = mass_size(m, b), first = m->body_start[b];
+    double *a = m->block + m->offset[b];
+    for (int32_t k = 0; k < n * n; k++)
+        TL_REQUIRE(m->ctx, isfinite(a[k]), TALUS_ERR_PROBLEM,
+                   "M: entry (%d, %d) of the block of body %d is %g, but must be finite", k / n,
+                   k % n, b, a[k]);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < i; j++) {
+            const double ij = a[i * n + j], ji = a[j * n + i];
+            if (mass_differs(ij, ji, a[i * n + i], a[j * n + j]))
+                return mass_asymmetric(m->ctx, first + i, first + j, ij, ji);
+            a[i * n + j] = a[j * n + i] = 0.5 * (ij + ji);
+        }
+    return TALUS_OK;
+}
+
+static talus_status mass_factor_blocks(tl_mass *m) {
+    for (int32_t b = 0; b < m->body_count; b++) {
+        TL_TRY(mass_check_block(m, b));
+        const int32_t n = mass_size(m, b);
+        double *factor = m->factor + m->offset[b];
+        if (n == 0) continue;
+        memcpy(factor, m->block + m->offset[b], (size_t)n * (size_t)n * sizeof *factor);
+        const int32_t bad = tl_spd_block_factor(n, factor, TL_PIVOT_TOLERANCE(n));
+        TL_REQUIRE(m->ctx, bad < 0, TALUS_ERR_SINGULAR,
+                   "M: the block of body %d (unknowns %d to %d) is not positive definite: no "
+                   "positive pivot in its column %d, where the diagonal entry is %g",
+                   b, m->body_start[b], m->body_start[b + 1] - 1, bad,
+                   m->block[m->offset[b] + (int64_t)bad * n + bad]);
+    }
+    return TALUS_OK;
+}
+
+talus_status tl_mass_create_blocks(talus_context *ctx, int32_t body_count,
+                                   const int32_t *body_start, const double *block, tl_mass **out) {
+    talus_status status = TALUS_OK;
+    tl_mass *m = NULL;
+    *out = NULL;
+    TL_GOTO(mass_new(ctx, body_count, body_start, &m));
+    TL_GOTO(mass_reserve_blocks(m));
+    const int64_t entries = m->offset[body_count];
+    if (entries > 0) memcpy(m->block, block, (size_t)entries * sizeof *block);
+    TL_GOTO(mass_factor_blocks(m));
+    *out = m;
+    m = NULL;
+done:
+    tl_mass_destroy(m);
+    return status;
+}
+
+// Which triangles hold anything: bit 0 the lower one, bit 1 the upper one (columns compressed).
+static int mass_triangles(const tl_csr *a) {
+    int found = 0;
+    for (int32_t j = 0; j < a->rows; j++)
+        for (int64_t k = a->start[j]; k < a->start[j + 1]; k++)
+            if (a->value[k] != 0.0 && a->index[k] != j) found |= a->index[k] > j ? 1 : 2;
+    return found;
+}
+
+// a + aᵀ with the diagonal taken once (half-stored) or (a + aᵀ)/2 (both triangles, checked).
+static talus_status mass_symmetrise(talus_context *ctx, const tl_csr *a, tl_csr *out) {
+    talus_status status = TALUS_OK;
+    const bool half = mass_triangles(a) != 3;
+    const int64_t entries = a->start[a->rows];
+    tl_csr t = {0}, sum = {.rows = a->rows, .cols = a->rows};
+    const tl_csr_names names = {"M", "column", "row"};
+    TL_GOTO(tl_csr_transpose(ctx, a, &t));
+    for (int32_t j = 0; !half && j < a->rows; j++)
+        for (int64_t k = a->start[j]; k < a->start[j + 1]; k++) {
+            const int32_t i = a->index[k];
+            const double ij = a->value[k], ji = tl_csr_at(&t, j, i);
+            if (mass_differs(ij, ji, tl_csr_at(a, i, i), tl_csr_at(a, j, j))) {
+                status = mass_asymmetric(ctx, i, j, ij, ji);
+                goto done;
+            }
+        }
+    TL_GOTO(TL_ALLOC(ctx, (int64_t)a->rows + 1, &sum.start));
+    TL_GOTO(TL_ALLOC(ctx, 2 * entries, &sum.index));
+    TL_GOTO(TL_ALLOC(ctx, 2 * entries, &sum.value));
+    int64_t to = 0;
+    for (int32_t j = 0; j < a->rows; j++) {
+        for (int64_t k = a->start[j]; k < a->start[j + 1]; k++) {
+            const bool once = half && a->index[k] != j;
+            sum.index[to] = a->index[k];
+            sum.value[to++] = once ? a->value[k] : 0.5 * a->value[k];
+        }
+        for (int64_t k = t.start[j]; k < t.start[j + 1]; k++) {
+            const bool once = half && t.index[k] != j;
+            sum.index[to] = t.index[k];
+            sum.value[to++] = once ? t.value[k] : 0.5 * t.value[k];
+        }
+        sum.start[j + 1] = to;
+    }
+    TL_GOTO(tl_csr_create(ctx, &names, a->rows, a->rows, sum.start, sum.index, sum.value, out));
+done:
+    tl_csr_clear(ctx, &sum);
+    tl_csr_clear(ctx, &t);
+    return status;
+}
+
+// True when no entry couples two bodies and dense blocks are not a waste of memory.
+static bool mass_is_blocks(const tl_mass *m) {
+    int64_t dense = 0;
+    int32_t largest = 0;
+    for (int32_t b = 0; b < m->body_count; b++) {
+        const int32_t n = mass_size(m, b);
+        dense += (int64_t)n * n;
+        if (n > largest) largest = n;
+        for (int32_t j = m->body_start[b]; j < m->body_start[b + 1]; j++)
+            for (int64_t k = m->full.start[j]; k < m->full.start[j + 1]; k++) {
+                const int32_t i = m->full.index[k];
+                const bool inside = i >= m->body_start[b] && i < m->body_start[b + 1];
+                if (!inside && m->full.value[k] != 0.0) return false;
+            }
+    }
+    return largest <= MASS_DENSE_BODY || dense <= MASS_FILL * m->full.start[m->dof];
+}
+
+static void mass_fill_blocks(tl_mass *m) {
+    for (int32_t b = 0; b < m->body_count; b++) {
+        const int32_t first = m->body_start[b], n = mass_size(m, b);
+        for (int32_t j = 0; j < n; j++)
+            for (int64_t k = m->full.start[first + j]; k < m->full.start[first + j + 1]; k++) {
+                const int32_t i = m->full.index[k] - first;
+                if (i >= 0 && i < n) m->block[m->offset[b] + (int64_t)i * n + j] = m->full.value[k];
+            }
+    }
+}
+
+talus_status tl_mass_create_sparse(talus_context *ctx, int32_t body_count,
+                                   const int32_t *body_start, const talus_sparse *given,
+                                   tl_mass **out) {
+    talus_status status = TALUS_OK;
+    tl_mass *m = NULL;
+    tl_csr columns = {0};
+    const tl_csr_names names = {"M", "column", "row"};
+    *out = NULL;
+    TL_GOTO(mass_new(ctx, body_count, body_start, &m));
+    TL_GOTO(tl_csr_create(ctx, &names, m->dof, m->dof, given->start, given->index, given->value,
+                          &columns));
+    TL_GOTO(mass_symmetrise(ctx, &columns, &m->full));
+    if (mass_is_blocks(m)) {
+        TL_GOTO(mass_reserve_blocks(m));
+        mass_fill_blocks(m);
+        tl_csr_clear(ctx, &m->full);
+        TL_GOTO(mass_factor_blocks(m));
+    } else {
+        int32_t bad;
+        status = tl_spd_create(ctx, &m->full, TL_PIVOT_TOLERANCE(m->dof), &bad, &m->spd);
+        if (status == TALUS_ERR_SINGULAR)
+            status = tl_fail(ctx, status,
+                             "M is not positive definite: no positive pivot in column %d, where "
+                             "the diagonal entry is %g",
+                             bad, tl_csr_at(&m->full, bad, bad));
+        if (status != TALUS_OK) goto done;
+    }
+    *out = m;
+    m = NULL;
+done:
+    tl_csr_clear(ctx, &columns);
+    tl_mass_destroy(m);
+    return status;
+}
+
+void tl_mass_destroy(tl_mass *m) {
+    if (!m) return;
+    tl_free(m->ctx, m->offset);
+    tl_free(m->ctx, m->block);
+    tl_free(m->ctx, m->factor);
+    tl_csr_clear(m->ctx, &m->full);
+    tl_spd_destroy(m->spd);
+    tl_free(m->ctx, m);
+}
+
+bool tl_mass_is_block_diagonal(const tl_mass *m) { return m->offset != NULL; }
+
+const double *tl_mass_block(const tl_mass *m, int32_t body) { return m->block + m->offset[body]; }
+
+void tl_mass_solve_body(const tl_mass *m, int32_t body, int32_t columns, double *x,
+                        int64_t stride) {
+    tl_spd_block_solve(mass_size(m, body), m->factor + m->offset[body], columns, x, stride);
+}
+
+talus_status tl_mass_solve(const tl_mass *m, int32_t columns, double *x) {
+    if (!m->offset) return tl_spd_solve(m->spd, columns, x);
+    for (int32_t b = 0; b < m->body_count; b++)
+        tl_mass_solve_body(m, b, columns, x + m->body_start[b], m->dof);
+    return TALUS_OK;
+}
+
+void tl_mass_multiply(const tl_mass *m, const double *x, double *y) {
+    memset(y, 0, (size_t)m->dof * sizeof *y);
+    if (!m->offset) {
+        tl_csr_add(&m->full, 1.0, x, y);
+        return;
+    }
+    for (int32_t b = 0; b < m->body_count; b++) {
+        const int32_t n = mass_size(m, b), first = m->body_start[b];
+        const double *a = tl_mass_block(m, b);
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t j = 0; j < n; j++) y[first + i] += a[(int64_t)i * n + j] * x[first + j];
+    }
+}
+
+// Count the entries that are not zero and, where asked, list them.
+static int64_t mass_list(const tl_mass *m, int32_t *row, int32_t *col, double *value) {
+    int64_t count = 0;
+    for (int32_t b = 0; b < m->body_count; b++) {
+        const int32_t n = mass_size(m, b), first = m->body_start[b];
+        for (int32_t j = 0; j < n; j++) {
+            const int64_t begin =
+                m->offset ? m->offset[b] + (int64_t)j * n : m->full.start[first + j];
+            const int64_t end = m->offset ? begin + n : m->full.start[first + j + 1];
+            for (int64_t k = begin; k < end; k++) { // a column of a block is also its row
+                const double entry = m->offset ? m->block[k] : m->full.value[k];
+                if (entry == 0.0) continue;
+                if (row) {
+                    row[count] = m->offset ? first + (int32_t)(k - begin) : m->full.index[k];
+                    col[count] = first + j;
+                    value[count] = entry;
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+int64_t tl_mass_entry_count(const tl_mass *m) { return mass_list(m, NULL, NULL, NULL); }
+
+void tl_mass_entries(const tl_mass *m, int32_t *row, int32_t *col, double *value) {
+    mass_list(m, row, col, value);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mass matrix M of the global form: symmetric positive definite, block diagonal over the bodies
+// or sparse, with its factors.
+#ifndef TL_PROBLEM_MASS_H
+#define TL_PROBLEM_MASS_H
+#include "linalg/sparse.h"
+#include "talus/problem.h"
+
+typedef struct tl_mass tl_mass;
+
+/// Check, copy and factor M. `body_start` is borrowed for the life of the mass; the rest is copied.
+/// An error names the body or the column.
+talus_status tl_mass_create_blocks(talus_context *ctx, int32_t body_count,
+                                   const int32_t *body_start, const double *block,
+                                   tl_mass **out) TALUS_MUST_CHECK;
+/// M in compressed columns, both triangles or one. Stored as blocks when it is block diagonal.
+talus_status tl_mass_create_sparse(talus_context *ctx, int32_t body_count,
+                                   const int32_t *body_start, const talus_sparse *given,
+                                   tl_mass **out) TALUS_MUST_CHECK;
+void tl_mass_destroy(tl_mass *m); // NULL is allowed
+
+/// True when M is kept as dense blocks of the bodies.
+bool tl_mass_is_block_diagonal(const tl_mass *m);
+/// The dense block of a body, row major; only when block diagonal.
+const double *tl_mass_block(const tl_mass *m, int32_t body);
+
+/// Block diagonal only: x ← M_b⁻¹ x for `columns` vectors of size(body), `stride` entries apart.
+/// Safe from any number of threads.
+void tl_mass_solve_body(const tl_mass *m, int32_t body, int32_t columns, double *x, int64_t stride);
+/// x ← M⁻¹ x for `columns` vectors of dof entries, in a row. One thread at a time.
+talus_status tl_mass_solve(const tl_mass *m, int32_t columns, double *x) TALUS_MUST_CHECK;
+/// y ← M x
+void tl_mass_multiply(const tl_mass *m, const double *x, double *y);
+
+/// Number of stored entries of the full symmetric M that are not zero, and these entries in
+/// ascending order of column, then row (so that they can be written as compressed columns or, M
+/// being symmetric, as compressed rows).
+int64_t tl_mass_entry_count(const tl_mass *m);
+void tl_mass_entries(const tl_mass *m, int32_t *row, int32_t *col, double *value);
+
+#endif // TL_PROBLEM_MASS_H

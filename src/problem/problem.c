@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// The discrete Coulomb friction problem: made, taken apart, and the state that follows from r.
+// Making a problem costs the factors of M and of the constraint rows (setup_seconds); after that
+// every state is a few sparse products and triangular solves, without any allocation.
+#include "base/timer.h"
+#include "problem/check.h"
+#include "problem/eliminate.h"
+#include "problem/mass.h"
+#include "problem/problem_impl.h"
+#include <math.h>
+#include <string.h>
+
+void talus_problem_destroy(talus_problem *p) {
+    if (!p) return;
+    talus_context *ctx = p->ctx;
+    void *const owned[] = {p->mu,
+                           p->dilatancy,
+                           p->yield,
+                           p->tension,
+                           p->q,
+                           p->w_start,
+                           p->w_col,
+                           p->w_block,
+                           p->given_start,
+                           p->given_col,
+                           p->given_block,
+                           p->given_q,
+                           p->h_start,
+                           p->h_body,
+                           p->h_offset,
+                           p->h_block,
+                           p->f,
+                           p->w,
+                           p->k,
+                           p->work.v,
+                           p->work.force,
+                           p->work.momentum,
+                           p->work.u,
+                           p->work.lambda,
+                           p->work.stiffness};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) tl_free(ctx, owned[i]);
+    tl_elimination_destroy(ctx, p->elimination);
+    tl_csr_clear(ctx, &p->c);
+    tl_csr_clear(ctx, &p->p);
+    tl_mass_destroy(p->mass);
+    tl_free(ctx, p->body_start); // after the mass, which borrows it
+    tl_free(ctx, p);
+}
+
+static bool problem_all_zero(const double *x, int32_t count) {
+    for (int32_t i = 0; x && i < count; i++)
+        if (x[i] != 0.0) return false;
+    return true;
+}
+
+static talus_status problem_copy_law(talus_problem *p, const talus_law_view *law) {
+    const int32_t n = p->count;
+    p->law = law->law;
+    TL_TRY(TL_ALLOC(p->ctx, n, &p->mu));
+    if (n > 0) memcpy(p->mu, law->mu, (size_t)n * sizeof *p->mu);
+    if (!problem_all_zero(law->dilatancy, n))
+        TL_TRY(TL_COPY(p->ctx, law->dilatancy, n, &p->dilatancy));
+    if (!problem_all_zero(law->yield, n)) TL_TRY(TL_COPY(p->ctx, law->yield, n, &p->yield));
+    if (!problem_all_zero(law->tension, n)) TL_TRY(TL_COPY(p->ctx, law->tension, n, &p->tension));
+    return TALUS_OK;
+}
+
+// Starts of compressed rows; an empty problem may come without the array.
+static talus_status problem_copy_starts(talus_context *ctx, const int64_t *start, int32_t rows,
+                                        int64_t **out) {
+    TL_TRY(TL_ALLOC(ctx, (int64_t)rows + 1, out));
+    if (rows > 0) memcpy(*out, start, ((size_t)rows + 1) * sizeof *start);
+    return TALUS_OK;
+}
+
+static talus_status problem_finish(talus_problem *p) {
+    const int64_t size = (int64_t)p->dim * p->count;
+    TL_TRY(TL_ALLOC(p->ctx, p->dof, &p->work.v));
+    TL_TRY(TL_ALLOC(p->ctx, p->dof, &p->work.force));
+    TL_TRY(TL_ALLOC(p->ctx, p->dof, &p->work.momentum));
+    TL_TRY(TL_ALLOC(p->ctx, size, &p->work.u));
+    TL_TRY(TL_ALLOC(p->ctx, p->constraint_count, &p->work.lambda));
+    TL_TRY(TL_ALLOC(p->ctx, p->count, &p->work.stiffness));
+    for (int32_t i = 0; i < p->count; i++) p->work.stiffness[i] = NAN;
+    return TALUS_OK;
+}
+
+static void problem_set_q_norm(talus_problem *p) {
+    double sum = 0.0;
+    for (int64_t k = 0; k < (int64_t)p->dim * p->count; k++) sum += p->q[k] * p->q[k];
+    p->q_norm = sqrt(sum);
+}
+
+// Constraint rows of the local form: W and q as given move aside, the eliminated ones replace them.
+static talus_status problem_local_constraints(talus_problem *p, const talus_local_def *def) {
+    talus_status status = TALUS_OK;
+    const tl_csr_names b_names = {"B", "row", "column"}, p_names = {"P", "row", "column"};
+    const int32_t m = def->p.rows;
+    tl_csr b = {0};
+    p->constraint_count = m;
+    TL_GOTO(tl_csr_create(p->ctx, &b_names, def->b.rows, m, def->b.start, def->b.index,
+                          def->b.value, &b));
+    TL_GOTO(tl_csr_transpose(p->ctx, &b, &p->c));
+    TL_GOTO(tl_csr_create(p->ctx, &p_names, m, m, def->p.start, def->p.index, def->p.value, &p->p));
+    TL_GOTO(TL_COPY(p->ctx, def->c, m, &p->k));
+    TL_GOTO(TL_COPY(p->ctx, p->q, (int64_t)p->dim * p->count, &p->given_q));
+    p->given_start = p->w_start;
+    p->given_col = p->w_col;
+    p->given_block = p->w_block;
+    p->w_start = NULL;
+    p->w_col = NULL;
+    p->w_block = NULL;
+    TL_GOTO(tl_eliminate_local(p, &b));
+done:
+    tl_csr_clear(p->ctx, &b);
+    return status;
+}
+
+static talus_status problem_fill_local(talus_problem *p, const talus_local_def *def) {
+    const int32_t n = def->count, area = def->dim * def->dim;
+    const int64_t blocks = n > 0 ? def->row_start[n] : 0;
+    p->dim = def->dim;
+    p->count = n;
+    TL_TRY(problem_copy_law(p, &def->law));
+    TL_TRY(problem_copy_starts(p->ctx, def->row_start, n, &p->w_start));
+    TL_TRY(TL_COPY(p->ctx, def->col, blocks, &p->w_col));
+    TL_TRY(TL_COPY(p->ctx, def->block, blocks * area, &p->w_block));
+    TL_TRY(TL_COPY(p->ctx, def->q, (int64_t)p->dim * n, &p->q));
+    const double begin = tl_seconds();
+    if (def->b.rows > 0 && def->p.rows > 0) TL_TRY(problem_local_constraints(p, def));
+    p->setup_seconds = tl_seconds() - begin;
+    TL_TRY(tl_check_w(p));
+    problem_set_q_norm(p);
+    return problem_finish(p);
+}
+
+talus_status talus_problem_create_local(talus_context *ctx, const talus_local_def *def,
+                                        talus_problem **out) {
+    *out = NULL;
+    TL_TRY(tl_check_local(ctx, def));
+    talus_problem *p;
+    TL_TRY(TL_ALLOC(ctx, 1, &p));
+    p->ctx = ctx;
+    const talus_status status = problem_fill_local(p, def);
+    if (status != TALUS_OK) {
+        talus_problem_destroy(p);
+        return status;
+    }
+    *out = p;
+    return TALUS_OK;
+}
+
+static talus_status problem_copy_h(talus_problem *p, const talus_global_def *def) {
+    TL_TRY(problem_copy_starts(p->ctx, def->h_row_start, p->count, &p->h_start));
+    const int64_t blocks = p->h_start[p->count];
+    TL_TRY(TL_COPY(p->ctx, def->h_body, blocks, &p->h_body));
+    TL_TRY(TL_ALLOC(p->ctx, blocks + 1, &p->h_offset));
+    for (int64_t k = 0; k < blocks; k++) {
+        const int32_t b = p->h_body[k], size = p->body_start[b + 1] - p->body_start[b];
+        p->h_offset[k + 1] = p->h_offset[k] + (int64_t)p->dim * size;
+    }
+    return TL_COPY(p->ctx, def->h_block, p->h_offset[blocks], &p->h_block);
+}
+
+static talus_status problem_global_constraints(talus_problem *p, const talus_global_def *def) {
+    const tl_csr_names names = {"C", "row", "column"};
+    TL_TRY(tl_csr_create(p->ctx, &names, def->c.rows, p->dof, def->c.start, def->c.index,
+                         def->c.value, &p->c));
+    p->constraint_count = def->c.rows;
+    TL_TRY(TL_COPY(p->ctx, def->k, def->c.rows, &p->k));
+    return tl_eliminate_global(p);
+}
+
+static talus_status problem_fill_global(talus_problem *p, const talus_global_def *def) {
+    p->dim = def->dim;
+    p->count = def->count;
+    p->is_global = true;
+    p->body_count = def->body_count;
+    TL_TRY(TL_ALLOC(p->ctx, (int64_t)def->body_count + 1, &p->body_start));
+    if (p->body_count > 0)
+        memcpy(p->body_start, def->body_start, ((size_t)p->body_count + 1) * sizeof *p->body_start);
+    p->dof = p->body_start[p->body_count];
+    TL_TRY(problem_copy_law(p, &def->law));
+    TL_TRY(problem_copy_h(p, def));
+    TL_TRY(TL_COPY(p->ctx, def->f, p->dof, &p->f));
+    TL_TRY(TL_COPY(p->ctx, def->w, (int64_t)p->dim * p->count, &p->w));
+    const double begin = tl_seconds();
+    if (def->mass_block || p->dof == 0)
+        TL_TRY(
+            tl_mass_create_blocks(p->ctx, p->body_count, p->body_start, def->mass_block, &p->mass));
+    else
+        TL_TRY(tl_mass_create_sparse(p->ctx, p->body_count, p->body_start, &def->mass, &p->mass));
+    if (def->c.rows > 0) TL_TRY(problem_global_constraints(p, def));
+    TL_TRY(problem_finish(p));
+    TL_TRY(TL_ALLOC(p->ctx, (int64_t)p->dim * p->count, &p->q));
+    TL_TRY(talus_problem_state(p, p->q, NULL, p->work.u, NULL)); // q is still 0: u at r = 0
+    if (p->count > 0) memcpy(p->q, p->work.u, (size_t)p->dim * (size_t)p->count * sizeof *p->q);
+    p->setup_seconds = tl_seconds() - begin;
+    problem_set_q_norm(p);
+    return TALUS_OK;
+}
+
+talus_status talus_problem_create_global(talus_context *ctx, const talus_global_def *def,
+                                         talus_problem **out) {
+    *out = NULL;
+    TL_TRY(tl_check_global(ctx, def));
+    talus_problem *p;
+    TL_TRY(TL_ALLOC(ctx, 1, &p));
+    p->ctx = ctx;
+    const talus_status status = problem_fill_global(p, def);
+    if (status != TALUS_OK) {
+        talus_problem_destroy(p);
+        return status;
+    }
+    *out = p;
+    return TALUS_OK;
+}
+
+void talus_problem_set_law(talus_problem *p, talus_law law) { p->law = law; }
+
+talus_problem_info talus_problem_get_info(const talus_problem *p) {
+    return (talus_problem_info){.dim = p->dim,
+                                .count = p->count,
+                                .dof = p->dof,
+                                .constraints = p->constraint_count,
+                                .is_global = p->is_global,
+                                .q_norm = p->q_norm,
+                                .asymmetry = p->asymmetry,
+                                .setup_seconds = p->setup_seconds};
+}
+
+bool tl_problem_is_separable(const talus_problem *p) {
+    return p->is_global && p->constraint_count == 0 && tl_mass_is_block_diagonal(p->mass);
+}
+
+void tl_problem_solve_body(const talus_problem *p, int32_t body, int32_t columns, double *x) {
+    tl_mass_solve_body(p->mass, body, columns, x, p->body_start[body + 1] - p->body_start[body]);
+}
+
+talus_status tl_problem_response_many(const talus_problem *p, int32_t columns, double *x) {
+    if (p->constraint_count > 0) return tl_eliminate_response(p, columns, x);
+    return tl_mass_solve(p->mass, columns, x);
+}
+
+talus_status tl_problem_response(const talus_problem *p, double *x) {
+    return tl_problem_response_many(p, 1, x);
+}
+
+void tl_problem_add_force(const talus_problem *p, const double *r, double *y) {
+    const int32_t d = p->dim;
+    for (int32_t i = 0; i < p->count; i++)
+        for (int64_t k = p->h_start[i]; k < p->h_start[i + 1]; k++) {
+            const int32_t b = p->h_body[k], size = p->body_start[b + 1] - p->body_start[b];
+            const double *h = p->h_block + p->h_offset[k];
+            double *yb = y + p->body_start[b];
+            for (int32_t x = 0; x < d; x++)
+                for (int32_t e = 0; e < size; e++)
+                    yb[e] += h[(int64_t)x * size + e] * r[(int64_t)i * d + x];
+        }
+}
+
+void tl_problem_add_velocity(const talus_problem *p, const double *v, double *y) {
+    const int32_t d = p->dim;
+    for (int32_t i = 0; i < p->count; i++)
+        for (int64_t k = p->h_start[i]; k < p->h_start[i + 1]; k++) {
+            const int32_t b = p->h_body[k], size = p->body_start[b + 1] - p->body_start[b];
+            const double *h = p->h_block + p->h_offset[k], *vb = v + p->body_start[b];
+            for (int32_t x = 0; x < d; x++) {
+                double sum = 0.0;
+                for (int32_t e = 0; e < size; e++) sum += h[(int64_t)x * size + e] * vb[e];
+                y[(int64_t)i * d + x] += sum;
+            }
+        }
+}
+
+const double *tl_problem_w_block(const talus_problem *p, int32_t i, int32_t j) {
+    int64_t low = p->w_start[i], high = p->w_start[i + 1];
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (p->w_col[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == p->w_start[i + 1] || p->w_col[low] != j) return NULL;
+    return p->w_block + low * p->dim * p->dim;
+}
+
+// u = W r + q; λ = −P⁻¹(c + Bᵀ r)
+static talus_status problem_state_local(const talus_problem *p, const double *r, double *u,
+                                        double *lambda) {
+    const int32_t d = p->dim;
+    for (int32_t i = 0; u && i < p->count; i++) {
+        double *ui = u + (int64_t)i * d;
+        for (int32_t x = 0; x < d; x++) ui[x] = p->q[(int64_t)i * d + x];
+        for (int64_t k = p->w_start[i]; k < p->w_start[i + 1]; k++) {
+            const double *w = p->w_block + k * d * d, *rj = r + (int64_t)p->w_col[k] * d;
+            for (int32_t x = 0; x < d; x++)
+                for (int32_t y = 0; y < d; y++) ui[x] += w[x * d + y] * rj[y];
+        }
+    }
+    if (!lambda || p->constraint_count == 0) return TALUS_OK;
+    for (int32_t l = 0; l < p->constraint_count; l++) lambda[l] = -p->k[l];
+    tl_csr_add(&p->c, -1.0, r, lambda);
+    return tl_eliminate_multipliers(p, lambda);
+}
+
+talus_status talus_problem_state(const talus_problem *p, const double *r, double *v, double *u,
+                                 double *lambda) {
+    TL_REQUIRE(p->ctx, r || p->count == 0, TALUS_ERR_ARG,
+               "r is NULL, but must have dim * count = %d entries", p->dim * p->count);
+    if (!p->is_global) return problem_state_local(p, r, u, lambda);
+    const size_t bytes = (size_t)p->dof * sizeof *v;
+    double *force = p->work.force;
+    if (!v) v = p->work.v;
+    if (!lambda) lambda = p->work.lambda;
+    if (p->dof > 0) memcpy(force, p->f, bytes);
+    tl_problem_add_force(p, r, force);
+    if (p->constraint_count > 0) { // S λ = k − C M⁻¹(f + Hᵀ r)
+        memcpy(v, force, bytes);
+        TL_TRY(tl_mass_solve(p->mass, 1, v));
+        memcpy(lambda, p->k, (size_t)p->constraint_count * sizeof *lambda);
+        tl_csr_add(&p->c, -1.0, v, lambda);
+        TL_TRY(tl_eliminate_multipliers(p, lambda));
+        tl_csr_add_transposed(&p->c, 1.0, lambda, force);
+    }
+    if (p->dof > 0) memcpy(v, force, bytes);
+    TL_TRY(tl_mass_solve(p->mass, 1, v));
+    if (!u) return TALUS_OK;
+    if (p->count > 0) memcpy(u, p->w, (size_t)p->dim * (size_t)p->count * sizeof *u);
+    tl_problem_add_velocity(p, v, u);
+    return TALUS_OK;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The problem as it is stored, for the files of src/problem and for operators and solvers (const).
+#ifndef TL_PROBLEM_IMPL_H
+#define TL_PROBLEM_IMPL_H
+#include "base/context.h"
+#include "cone/law.h"
+#include "linalg/sparse.h" // tl_csr
+#include "talus/problem.h"
+
+typedef struct tl_elimination tl_elimination; // constraint rows factored, see eliminate.c
+typedef struct tl_mass tl_mass;               // M and its factors, see mass.c
+
+/// Scratch memory of a problem, so that its state and its certificate allocate nothing. It is
+/// written through a constant problem: one calling thread at a time, as for the whole context.
+typedef struct tl_problem_work {
+    double *v, *force, *momentum; // dof
+    double *u;                    // dim * count
+    double *lambda;               // constraint_count
+    double *stiffness; // count: λmax(W_ii) once the certificate has found it, NaN before
+} tl_problem_work;
+
+struct talus_problem {
+    talus_context *ctx;
+    int32_t dim, count;
+    bool is_global;
+    talus_law law;
+    double *mu;                          // count
+    double *dilatancy, *yield, *tension; // count, or NULL where all are zero
+    double *q;                           // dim * count: u at r = 0, constraints eliminated
+    double q_norm, asymmetry, setup_seconds;
+
+    // Local form: block rows of W after elimination; columns ascending, diagonal block present.
+    int64_t *w_start; // count + 1
+    int32_t *w_col;
+    double *w_block; // dim * dim each, row major
+    // Local form with constraint rows: W and q as they were given (for files); else NULL.
+    int64_t *given_start;
+    int32_t *given_col;
+    double *given_block, *given_q;
+
+    // Global form.
+    int32_t dof, body_count;
+    int32_t *body_start; // body_count + 1
+    tl_mass *mass;
+    int64_t *h_start;  // count + 1, in blocks
+    int32_t *h_body;   // ascending in a row
+    int64_t *h_offset; // start of each block in h_block, one more at the end
+    double *h_block;   // dim × size(body), row major
+    double *f, *w;
+
+    // Constraint rows of either form; rows == 0: none.
+    int32_t constraint_count;
+    tl_csr c;  // global: C by rows (constraint_count × dof). local: Bᵀ by rows (× dim * count)
+    tl_csr p;  // local: P by rows
+    double *k; // global: k; local: c
+    tl_elimination *elimination;
+
+    tl_problem_work work;
+};
+
+/// The law of block i, tension left out (it is a shift of r, see problem.h).
+static inline tl_law tl_problem_law(const talus_problem *p, int32_t i) {
+    tl_law law = {.mu = p->mu[i],
+                  .zeta = p->dilatancy ? p->dilatancy[i] : 0.0,
+                  .yield = p->yield ? p->yield[i] : 0.0};
+    if (p->law == TALUS_LAW_ASSOCIATED) law.zeta = law.mu;
+    return law;
+}
+
+/// True when M is block diagonal over the bodies and there are no constraint rows: then
+/// N = M⁻¹ acts body by body and W couples only contacts that share a body.
+bool tl_problem_is_separable(const talus_problem *p);
+/// Separable problems: x ← M_b⁻¹ x for `columns` right-hand sides, each size(body) long, in a row.
+void tl_problem_solve_body(const talus_problem *p, int32_t body, int32_t columns, double *x);
+/// x ← N x, N = M⁻¹ − M⁻¹Cᵀ(C M⁻¹ Cᵀ)⁻¹C M⁻¹ : the velocity that an impulse x causes while the
+/// constraints hold. x has dof entries. One thread at a time.
+talus_status tl_problem_response(const talus_problem *p, double *x) TALUS_MUST_CHECK;
+/// The same for `columns` vectors in a row: one pass over the factor serves several of them.
+talus_status tl_problem_response_many(const talus_problem *p, int32_t columns,
+                                      double *x) TALUS_MUST_CHECK;
+
+/// y += Hᵀ r (dof) and y += H v (dim * count), global form.
+void tl_problem_add_force(const talus_problem *p, const double *r, double *y);
+void tl_problem_add_velocity(const talus_problem *p, const double *v, double *y);
+/// The stored block (i, j) of W in local form, NULL where there is none.
+const double *tl_problem_w_block(const talus_problem *p, int32_t i, int32_t j);
+
+#endif // TL_PROBLEM_IMPL_H

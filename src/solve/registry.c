@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every solver, in the order of the help page.
+#include "solve/solver_impl.h"
+
+extern const tl_solver_ops tl_nlgs_ops, tl_jacobi_ops;
+
+const tl_solver_ops *const tl_solver_registry[] = {&tl_nlgs_ops, &tl_jacobi_ops, NULL};

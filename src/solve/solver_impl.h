@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a solver is made of. A new one is a file solver_<name>.c with a tl_solver_ops and a line in
+// registry.c [docs/dev/adding-a-solver.md].
+#ifndef TL_SOLVE_SOLVER_IMPL_H
+#define TL_SOLVE_SOLVER_IMPL_H
+#include "problem/problem_impl.h"
+#include "solve/options.h"
+
+/// Options that every solver has; first member of each options struct.
+typedef struct tl_common_options {
+    double tolerance;   // on the measure named by `stop`
+    int32_t stop;       // a tl_measure
+    int32_t iterations; // limit
+    double time_limit;  // [s]
+    int32_t threads;
+    int32_t check; // iterations between checks of the measure; 0: chosen by the solver
+} tl_common_options;
+
+/// Measures a solver can stop on; the first is the certificate's.
+typedef enum tl_measure {
+    TL_MEASURE_NATURAL,     // certificate.natural
+    TL_MEASURE_RESIDUAL,    // certificate.residual
+    TL_MEASURE_FB,          // max |F_FB|², the hybrid solver's paper
+    TL_MEASURE_BIPOTENTIAL, // mean of the gaps in the law, Dumont's eps_glob
+    TL_MEASURE_CHANGE,      // max |Δr_N| + max |Δr_T| of the last sweep, Abide et al.
+} tl_measure;
+
+typedef struct tl_solver_ops {
+    const char *name, *summary;
+    size_t size;              // of the solver's struct, whose first member is a talus_solver
+    size_t options_size;      // of its options struct, whose first member is a tl_common_options
+    const tl_option *options; // its own rows, ended by key == NULL
+    talus_status (*prepare)(talus_solver *s, const talus_problem *p);
+    void (*solve)(talus_solver *s, double *r, talus_solve_info *info);
+    void (*clear)(talus_solver *s); // what prepare made; legal after a failed prepare and twice
+} tl_solver_ops;
+
+struct talus_solver {
+    talus_context *ctx;
+    const tl_solver_ops *ops;
+    void *options;
+    const talus_problem *problem; // NULL until prepared
+    talus_monitor monitor;
+    void *monitor_user;
+    double prepare_seconds;
+    size_t memory;
+};
+
+extern const tl_solver_ops *const tl_solver_registry[]; // ends with NULL
+extern const tl_option tl_common_rows[];                // ended by key == NULL
+
+#endif // TL_SOLVE_SOLVER_IMPL_H

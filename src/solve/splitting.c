@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// Set-up of the splitting methods, and the loop of sweeps and checks; the sweeps themselves are in
+// sweep.c.
+#include "solve/splitting.h"
+#include "base/thread.h"
+#include "base/timer.h"
+#include "linalg/dense.h"
+#include "linalg/dense_inline.h"
+#include "solve/sweep.h"
+#include <math.h>
+#include <string.h>
+
+// Below this many blocks a sweep costs less than the barriers and the reordering would.
+enum { COLOUR_FROM = 1024 };
+
+static const char *splitting_local_name(int k) { return tl_local_solvers[k].name; }
+
+static const char *splitting_form_name(int k) {
+    static const char *const name[] = {"auto", "assembled", "matrix-free"};
+    return k < 3 ? name[k] : NULL;
+}
+
+static const char *splitting_order_name(int k) {
+    static const char *const name[] = {"auto", "natural", "coloured"};
+    return k < 3 ? name[k] : NULL;
+}
+
+static const char *splitting_step_name(int k) {
+    static const char *const name[] = {"lambda", "mass"};
+    return k < 2 ? name[k] : NULL;
+}
+
+#define ROW(f, kind, initial, ...) TL_ROW(tl_splitting_options, f, kind, initial, __VA_ARGS__)
+const tl_option tl_splitting_rows[] = {
+    ROW(local, TL_OPTION_CHOICE, "hybrid", .choice = splitting_local_name,
+        .text = "one-contact solver"),
+    ROW(form, TL_OPTION_CHOICE, "auto", .choice = splitting_form_name,
+        .text = "keep W by blocks, or only H and M (global problems); auto: assembled"),
+    ROW(order, TL_OPTION_CHOICE, "auto", .choice = splitting_order_name,
+        .text = "order of a sweep: coloured runs on threads and vectors; auto: from 1024 contacts"),
+    ROW(sleep, TL_OPTION_INTEGER, "0", .low = 0, .high = 1000000,
+        .text = "sweeps for which a contact that has settled is passed over; 0: never"),
+    ROW(sleep_level, TL_OPTION_NUMBER, "0.1", .low = 0.0, .high = INFINITY,
+        .text = "settled: changed by less than this share of what the tolerance allows"),
+    ROW(proximal, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,
+        .text = "proximal term, in units of tr(W_ii)/d"),
+    ROW(relaxation, TL_OPTION_NUMBER, "1", .low = 0.0, .high = 2.0, .above = true,
+        .text = "share of the new impulse taken over; jacobi divides it by the crowding of W"),
+    ROW(symmetric, TL_OPTION_YES_NO, "no", .text = "every other sweep backwards"),
+    ROW(local_tolerance, TL_OPTION_NUMBER, "1e-10", .low = 0.0, .high = 1.0,
+        .text = "relative error the one-contact solver stops at"),
+    ROW(local_iterations, TL_OPTION_INTEGER, "100", .low = 1, .high = 1000000,
+        .text = "most steps of the one-contact solver in one visit"),
+    ROW(step_rule, TL_OPTION_CHOICE, "lambda", .choice = splitting_step_name,
+        .text = "unit of the step of projected one-contact solvers: 1/lambda_max(W_ii), or 1/W_NN "
+                "(the reduced mass of two spheres)"),
+    ROW(step, TL_OPTION_NUMBER, "1", .low = 0.0, .high = INFINITY, .above = true,
+        .text = "their step in that unit"),
+    ROW(warm, TL_OPTION_YES_NO, "yes", .text = "start from the impulses given, else from zero"),
+    {0},
+};
+
+void tl_splitting_clear(talus_solver *base) {
+    tl_splitting *s = (tl_splitting *)base;
+    talus_context *ctx = base->ctx;
+    tl_delassus_clear(&s->w);
+    tl_plan_clear(ctx, &s->plan);
+    double **arrays[] = {&s->block, &s->inverse, &s->law,  &s->rho, &s->beta, &s->lambda,
+                         &s->r,     &s->best,    &s->next, &s->z,   &s->part};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        tl_free(ctx, *arrays[k]);
+        *arrays[k] = NULL;
+    }
+    tl_free(ctx, s->asleep);
+    s->asleep = NULL;
+}
+
+// Everything of row `row` that does not change during the sweeps.
+static void splitting_row(tl_splitting *s, int32_t row) {
+    const tl_splitting_options *opt = s->base.options;
+    const int d = s->w.dim, dd = d * d;
+    const int64_t group = row / TL_LANES, lane = row % TL_LANES;
+    double a[TL_MAX_DIM * TL_MAX_DIM], inverse[TL_MAX_DIM * TL_MAX_DIM] = {0.0};
+    tl_delassus_diagonal(&s->w, row, a);
+    double low, high, trace = 0.0;
+    tl_sym_eigen_range(d, a, &low, &high);
+    for (int k = 0; k < d; k++) trace += a[k * d + k];
+    // A singular block gets just enough of a proximal term to be invertible in double precision;
+    // the fixed points of the sweep stay those of the problem.
+    double beta = opt->proximal * trace / d;
+    if (low + beta < 1e-10 * high) beta += 1e-8 * high;
+    for (int k = 0; k < d; k++) {
+        a[k * d + k] += beta;
+        inverse[k * d + k] = 1.0;
+    }
+    double *block = s->block + group * dd * TL_LANES + lane;
+    for (int k = 0; k < dd; k++) block[k * TL_LANES] = a[k];
+    const double unit = opt->step_rule == TL_STEP_MASS ? a[0] : high + beta;
+    tl_small_solve(d, d, a, inverse);
+    double *inv = s->inverse + group * dd * TL_LANES + lane;
+    for (int k = 0; k < dd; k++) inv[k * TL_LANES] = inverse[k];
+    const tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
+    double *l = s->law + group * 3 * TL_LANES + lane;
+    l[0] = law.mu;
+    l[TL_LANES] = law.zeta;
+    l[2 * TL_LANES] = law.yield;
+    s->rho[row] = opt->step / unit;
+    s->beta[row] = beta;
+    s->lambda[row] = high;
+    const double q = tl_norm(d, s->w.q + (int64_t)d * row);
+    s->scale = fmax(s->scale, q / sqrt(high));
+}
+
+// Empty lanes of a group are given a harmless block, W = 1, so that vector code never divides by 0.
+static void splitting_empty_row(tl_splitting *s, int32_t row) {
+    const int d = s->w.dim;
+    const int64_t group = row / TL_LANES, lane = row % TL_LANES;
+    for (int k = 0; k < d; k++) {
+        const int64_t at = (group * d * d + k * d + k) * TL_LANES + lane;
+        s->block[at] = s->inverse[at] = 1.0;
+    }
+    s->rho[row] = s->lambda[row] = 1.0;
+}
+
+talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bool jacobi) {
+    tl_splitting *s = (tl_splitting *)base;
+    const tl_splitting_options *opt = base->options;
+    talus_context *ctx = base->ctx;
+    tl_graph graph;
+    TL_REQUIRE(ctx, opt->form != TL_FORM_MATRIX_FREE || p->is_global, TALUS_ERR_ARG,
+               "%s: form = matrix-free needs a global problem (M, H); this one is local (W): use "
+               "form = assembled",
+               base->ops->name);
+    s->jacobi = jacobi;
+    s->local = &tl_local_solvers[opt->local];
+    s->scale = 0.0;
+    TL_TRY(tl_graph_create(ctx, p, &graph));
+    const bool coloured =
+        opt->order == TL_ORDER_COLOURED || (opt->order == TL_ORDER_AUTO && p->count >= COLOUR_FROM);
+    talus_status status = tl_plan_create(ctx, &graph, coloured, &s->plan);
+    if (status == TALUS_OK)
+        status = tl_delassus_create(ctx, p, opt->form != TL_FORM_MATRIX_FREE, &graph, s->plan.rows,
+                                    s->plan.order, opt->common.threads, &s->w);
+    tl_graph_clear(ctx, &graph);
+    TL_TRY(status);
+
+    const int64_t rows = s->plan.rows, d = p->dim;
+    TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->block));
+    TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->inverse));
+    TL_TRY(TL_ALLOC(ctx, rows * 3, &s->law));
+    TL_TRY(TL_ALLOC(ctx, rows, &s->rho));
+    TL_TRY(TL_ALLOC(ctx, rows, &s->beta));
+    TL_TRY(TL_ALLOC(ctx, rows, &s->lambda));
+    TL_TRY(TL_ALLOC(ctx, rows * d, &s->r));
+    TL_TRY(TL_ALLOC(ctx, rows * d, &s->best));
+    if (jacobi) TL_TRY(TL_ALLOC(ctx, rows * d, &s->next));
+    if (!s->w.assembled) TL_TRY(TL_ALLOC(ctx, s->w.dof, &s->z));
+    if (opt->sleep > 0) TL_TRY(TL_ALLOC(ctx, rows, &s->asleep));
+    TL_TRY(TL_ALLOC(ctx, (int64_t)s->plan.chunk_count * TL_PARTS, &s->part));
+    TL_TRY(tl_team_reserve(ctx, opt->common.threads));
+    for (int32_t row = 0; row < rows; row++) {
+        if (s->plan.order[row] >= 0)
+            splitting_row(s, row);
+        else
+            splitting_empty_row(s, row);
+    }
+    return TALUS_OK;
+}
+
+// ---- the loop ----------------------------------------------------------------------------------
+
+// What the threads of a solve share. Rank 0 writes it between two barriers.
+typedef struct splitting_run {
+    tl_splitting *s;
+    talus_solve_info *info;
+    double start;          // clock at the start of the solve
+    tl_sweep sweep;        // what a sweep needs to know
+    bool stop, check;      // decisions of rank 0
+    int32_t sweeps;        // done
+    int32_t checked;       // sweep of the last check
+    double best_measure;   //
+    int32_t best_sweep;    // when it was last improved by more than a trifle
+    double activity;       // of the last sweep, see sweep.h
+    double check_activity; // activity and measure at the last check, to foresee the next one
+    double check_measure;
+} splitting_run;
+
+// Sum or maximum of a part over the chunks, always in the same order.
+static double splitting_sum(const tl_splitting *s, int part) {
+    double sum = 0.0;
+    for (int32_t c = 0; c < s->plan.chunk_count; c++) sum += s->part[c * TL_PARTS + part];
+    return sum;
+}
+
+static double splitting_max(const tl_splitting *s, int part) {
+    double most = 0.0;
+    for (int32_t c = 0; c < s->plan.chunk_count; c++) {
+        const double x = s->part[c * TL_PARTS + part];
+        if (!(x <= most)) most = x; // a NaN stays
+        if (isnan(most)) break;
+    }
+    return most;
+}
+
+static double splitting_measure(const splitting_run *run) {
+    const tl_splitting *s = run->s;
+    const talus_problem *p = s->w.problem;
+    const tl_splitting_options *opt = s->base.options;
+    switch ((tl_measure)opt->common.stop) {
+    case TL_MEASURE_NATURAL:
+        return sqrt(splitting_sum(s, TL_PART_CHECK)) / fmax(1.0, p->q_norm);
+    case TL_MEASURE_RESIDUAL: {
+        const double most = splitting_max(s, TL_PART_CHECK);
+        return most == 0.0 ? 0.0 : most / s->scale;
+    }
+    case TL_MEASURE_FB:
+        return splitting_max(s, TL_PART_CHECK);
+    case TL_MEASURE_BIPOTENTIAL:
+        return splitting_sum(s, TL_PART_CHECK) / fmax(1.0, p->count);
+    case TL_MEASURE_CHANGE:
+        break;
+    }
+    return run->sweeps == 0 && p->count > 0
+               ? INFINITY
+               : splitting_max(s, TL_PART_NORMAL) + splitting_max(s, TL_PART_TANGENT);
+}
+
+// Rank 0 after a sweep: is it time to look at the measure? It is foreseen from the activity, which
+// costs nothing, and its ratio to the measure at the last check.
+static bool splitting_due(const splitting_run *run) {
+    const tl_splitting_options *opt = run->s->base.options;
+    const int32_t since = run->sweeps - run->checked;
+    if (run->sweeps >= opt->common.iterations) return true;
+    if (opt->common.stop == TL_MEASURE_CHANGE) return true;
+    if (opt->common.check > 0) return since >= opt->common.check;
+    if (!(run->check_activity > 0.0) || !isfinite(run->activity)) return true;
+    double ratio = run->activity / run->check_activity;
+    if (opt->common.stop == TL_MEASURE_FB) ratio *= ratio;
+    return since >= 100 || ratio * run->check_measure <= 1.2 * opt->common.tolerance;
+}
+
+// Rank 0 after a check: keep the best, decide whether to stop.
+static void splitting_judge(splitting_run *run) {
+    tl_splitting *s = run->s;
+    const tl_splitting_options *opt = s->base.options;
+    const double measure = splitting_measure(run);
+    run->checked = run->sweeps;
+    run->check_measure = measure;
+    run->check_activity = run->sweeps > 0 ? run->activity : 0.0;
+    const bool better = measure < run->best_measure || run->sweeps == 0;
+    if (better) {
+        if (!(measure > 0.999 * run->best_measure)) run->best_sweep = run->sweeps;
+        run->best_measure = measure;
+        memcpy(s->best, s->r, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
+    }
+    if (s->base.monitor)
+        s->base.monitor(s->base.monitor_user, run->sweeps, measure, tl_seconds() - run->start);
+    const int32_t idle = run->sweeps - run->best_sweep;
+    talus_outcome outcome = TALUS_OUTCOME_SOLVED;
+    bool stop = true;
+    if (run->best_measure <= opt->common.tolerance)
+        outcome = TALUS_OUTCOME_SOLVED;
+    else if (!isfinite(measure))
+        outcome = TALUS_OUTCOME_DIVERGED;
+    else if (run->sweeps >= opt->common.iterations)
+        outcome = TALUS_OUTCOME_ITERATION_LIMIT;
+    else if (idle > 20000 && idle > run->sweeps / 2)
+        outcome = TALUS_OUTCOME_STALLED;
+    else
+        stop = false;
+    if (stop) {
+        run->info->outcome = outcome;
+        run->stop = true;
+    }
+}
+
+static bool splitting_interrupted(splitting_run *run) {
+    const tl_splitting_options *opt = run->s->base.options;
+    const bool late =
+        tl_seconds() - run->start + run->s->base.prepare_seconds > opt->common.time_limit;
+    if (!late && !tl_cancelled(run->s->base.ctx)) return false;
+    run->info->outcome = late ? TALUS_OUTCOME_TIME_LIMIT : TALUS_OUTCOME_CANCELLED;
+    return true;
+}
+
+static void splitting_work(void *arg, tl_team *team, int rank) {
+    splitting_run *run = arg;
+    tl_splitting *s = run->s;
+    for (;;) {
+        if (run->check) {
+            tl_sweep_measure(&run->sweep, team, rank);
+            if (rank == 0) splitting_judge(run);
+            tl_barrier(team);
+        }
+        if (run->stop) return;
+        tl_sweep_run(&run->sweep, run->sweeps, team, rank);
+        if (rank == 0) {
+            run->sweeps++;
+            run->activity = sqrt(splitting_sum(s, TL_PART_ACTIVITY));
+            run->check = splitting_due(run);
+            if (splitting_interrupted(run)) {
+                // One last look, so that the best iterate is known; it may even be a solution.
+                const talus_outcome outcome = run->info->outcome;
+                run->stop = run->check = true;
+                run->info->outcome = outcome;
+            }
+        }
+        tl_barrier(team);
+    }
+}
+
+void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
+    tl_splitting *s = (tl_splitting *)base;
+    const tl_splitting_options *opt = base->options;
+    const talus_problem *p = base->problem;
+    const int d = p->dim;
+    for (int32_t row = 0; row < s->plan.rows; row++) {
+        const int32_t i = s->plan.order[row];
+        for (int k = 0; k < d; k++) {
+            const double tension = k == 0 && p->tension && i >= 0 ? p->tension[i] : 0.0;
+            s->r[(int64_t)d * row + k] =
+                i >= 0 && opt->warm ? r[(int64_t)d * i + k] + tension : 0.0;
+        }
+    }
+    if (s->asleep) memset(s->asleep, 0, (size_t)s->plan.rows * sizeof *s->asleep);
+    splitting_run run = {
+        .s = s, .info = info, .start = tl_seconds(), .check = true, .best_measure = INFINITY};
+    tl_sweep_init(&run.sweep, s);
+    tl_parallel(base->ctx, opt->common.threads, splitting_work, &run);
+    for (int32_t row = 0; row < s->plan.rows; row++) {
+        const int32_t i = s->plan.order[row];
+        for (int k = 0; k < d && i >= 0; k++) r[(int64_t)d * i + k] = s->best[(int64_t)d * row + k];
+        if (i >= 0 && p->tension) r[(int64_t)d * i] -= p->tension[i];
+    }
+    info->iterations = run.sweeps;
+    info->measure = run.best_measure;
+    if (run.best_measure <= opt->common.tolerance) info->outcome = TALUS_OUTCOME_SOLVED;
+    info->local_solves = (int64_t)splitting_sum(s, TL_PART_SOLVES);
+    info->local_failures = (int64_t)splitting_sum(s, TL_PART_FAILURES);
+}

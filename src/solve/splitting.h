@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Splitting methods: sweeps over the blocks, each solved with the others frozen. With W = D + L + U
+// in d × d blocks, u⁺ = W₁ r⁺ + W₂ r + q: Gauss-Seidel takes W₁ = D + L, Jacobi W₁ = D. One core,
+// two solvers (solver_nlgs.c, solver_jacobi.c) [docs/theory/splitting.md].
+#ifndef TL_SOLVE_SPLITTING_H
+#define TL_SOLVE_SPLITTING_H
+#include "solve/plan.h"
+#include "solve/solver_impl.h"
+
+typedef enum tl_form { TL_FORM_AUTO, TL_FORM_ASSEMBLED, TL_FORM_MATRIX_FREE } tl_form;
+typedef enum tl_order { TL_ORDER_AUTO, TL_ORDER_NATURAL, TL_ORDER_COLOURED } tl_order;
+typedef enum tl_step_rule { TL_STEP_LAMBDA, TL_STEP_MASS } tl_step_rule;
+
+typedef struct tl_splitting_options {
+    tl_common_options common;
+    int32_t local; // index in tl_local_solvers
+    int32_t form, order;
+    int32_t sleep;          // sweeps a settled block is passed over; 0: never
+    double sleep_level;     // settled: the block changed by less than this share of its tolerance
+    double proximal;        // β in units of tr(W_ii)/d
+    double relaxation;      // r ← r + ω (r⁺ − r)
+    bool symmetric;         // every other sweep backwards
+    double local_tolerance; // of the one-contact solver
+    int32_t local_iterations;
+    int32_t step_rule; // unit of the step of one-step local solvers
+    double step;
+    bool warm; // start from the r given, else from 0
+} tl_splitting_options;
+
+extern const tl_option tl_splitting_rows[]; // rows above; `relaxation` is each solver's own
+
+typedef struct tl_splitting {
+    talus_solver base;
+    bool jacobi;
+    const tl_local_solver *local;
+    tl_plan plan;
+    tl_delassus w;
+    // By groups of TL_LANES rows, entry k of lane l at [(group * entries + k) * TL_LANES + l].
+    double *block;   // d * d entries: W_ii + β
+    double *inverse; // d * d: its inverse
+    double *law;     // mu, zeta, yield
+    double *rho;     // step
+    double *beta;    // proximal term
+    double *lambda;  // λmax of the symmetric part of W_ii
+    // By rows, d entries each.
+    double *r, *best, *next;
+    double *z;       // matrix-free: N Hᵀ r, by unknowns
+    int32_t *asleep; // rows: sweeps left to sleep
+    double *part;    // TL_PARTS sums per chunk, added up in the order of the chunks
+    double scale;    // of the `residual` measure
+} tl_splitting;
+
+talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bool jacobi);
+void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info);
+void tl_splitting_clear(talus_solver *base);
+
+#endif // TL_SOLVE_SPLITTING_H

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hot loops. A visit to block i computes b = q_i + Σ_{j≠i} W_ij r_j, asks the one-contact
+// solver for r_i, and, matrix-free, adds (N Hᵀ)_i Δr_i to z. With a proximal term β the block
+// solved is W_ii + β with b − β r_i: the same fixed points, a gentler way there.
+#include "solve/sweep.h"
+#include "cone/nonsmooth.h"
+#include "linalg/dense_inline.h"
+#include <math.h>
+#include <string.h>
+
+// b of a row: its velocity without its own impulse.
+TL_INLINE void sweep_velocity_without(int d, const tl_splitting *s, int32_t row, const double *ri,
+                                      double *b) {
+    const tl_delassus *w = &s->w;
+    for (int k = 0; k < d; k++) b[k] = w->q[(int64_t)d * row + k];
+    if (w->assembled) {
+        const double *block = w->block + w->start[row] * d * d;
+        for (int64_t e = w->start[row]; e < w->start[row + 1]; e++, block += d * d) {
+            const double *x = s->r + (int64_t)d * w->col[e];
+            for (int i = 0; i < d; i++)
+                for (int j = 0; j < d; j++) b[i] += block[i * d + j] * x[j];
+        }
+        return;
+    }
+    for (int64_t e = w->h.start[row]; e < w->h.start[row + 1]; e++) {
+        const double *h = w->h.value + w->h.offset[e], *z = s->z + w->h.dof[e];
+        const int32_t size = w->h.size[e];
+        for (int i = 0; i < d; i++)
+            for (int32_t m = 0; m < size; m++) b[i] += h[i * size + m] * z[m];
+    }
+    const double *diagonal =
+        w->diagonal + ((int64_t)(row / TL_LANES) * d * d) * TL_LANES + row % TL_LANES;
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++) b[i] -= diagonal[(i * d + j) * TL_LANES] * ri[j];
+}
+
+// z ← z + (N Hᵀ)_row Δr
+TL_INLINE void sweep_spread(int d, const tl_splitting *s, int32_t row, const double *delta) {
+    const tl_rows *y = &s->w.y;
+    for (int64_t e = y->start[row]; e < y->start[row + 1]; e++) {
+        const double *value = y->value + y->offset[e];
+        double *z = s->z + y->dof[e];
+        const int32_t size = y->size[e];
+        for (int i = 0; i < d; i++)
+            for (int32_t m = 0; m < size; m++) z[m] += value[i * size + m] * delta[i];
+    }
+}
+
+TL_INLINE tl_law sweep_law(const tl_splitting *s, int32_t row) {
+    const double *l = s->law + (int64_t)(row / TL_LANES) * 3 * TL_LANES + row % TL_LANES;
+    return (tl_law){.mu = l[0], .zeta = l[TL_LANES], .yield = l[2 * TL_LANES]};
+}
+
+// Sums of one chunk while it is swept.
+typedef struct sweep_tally {
+    double activity, normal, tangent, solves, failures;
+} sweep_tally;
+
+// Take over the new impulse of a row: relax, record, store.
+TL_INLINE void sweep_accept(int d, const tl_sweep *sweep, int32_t row, const double *fresh,
+                            bool failed, sweep_tally *t) {
+    tl_splitting *s = sweep->s;
+    double *ri = s->r + (int64_t)d * row, delta[TL_MAX_DIM];
+    // A block that was not solved is met half way, so that one bad answer cannot start a blow-up.
+    const double omega = failed ? 0.5 : sweep->relaxation;
+    double change = 0.0;
+    for (int k = 0; k < d; k++) {
+        delta[k] = omega * (fresh[k] - ri[k]);
+        change += delta[k] * delta[k];
+    }
+    const double weight = s->lambda[row] < 1.0 ? s->lambda[row] : 1.0;
+    t->activity += weight * weight * change;
+    t->normal = fmax(t->normal, fabs(delta[0]));
+    t->tangent = fmax(t->tangent, tl_norm_t(d, delta));
+    t->solves += 1.0;
+    t->failures += failed ? 1.0 : 0.0;
+    if (s->jacobi) {
+        for (int k = 0; k < d; k++) s->next[(int64_t)d * row + k] = ri[k] + delta[k];
+    } else {
+        if (omega == 1.0) // not r + (fresh − r): the impulse must lie in its cone exactly
+            for (int k = 0; k < d; k++) ri[k] = fresh[k];
+        else
+            for (int k = 0; k < d; k++) ri[k] += delta[k];
+        if (!s->w.assembled) sweep_spread(d, s, row, delta);
+    }
+    if (sweep->sleep > 0 && sqrt(change) <= sweep->settled) s->asleep[row] = sweep->sleep;
+}
+
+TL_INLINE bool sweep_skips(const tl_sweep *sweep, int32_t row) {
+    tl_splitting *s = sweep->s;
+    if (s->plan.order[row] < 0) return true;
+    if (!s->asleep || s->asleep[row] == 0) return false;
+    s->asleep[row]--;
+    return true;
+}
+
+// One group, block after block.
+TL_INLINE void sweep_group_scalar(int d, const tl_sweep *sweep, int32_t group, bool backwards,
+                                  sweep_tally *t) {
+    const tl_splitting *s = sweep->s;
+    const double *blocks = s->block + (int64_t)group * d * d * TL_LANES;
+    const double *inverses = s->inverse + (int64_t)group * d * d * TL_LANES;
+    for (int step = 0; step < TL_LANES; step++) {
+        const int lane = backwards ? TL_LANES - 1 - step : step;
+        const int32_t row = group * TL_LANES + lane;
+        if (sweep_skips(sweep, row)) continue;
+        double w[TL_MAX_DIM * TL_MAX_DIM], inverse[TL_MAX_DIM * TL_MAX_DIM];
+        double b[TL_MAX_DIM], r[TL_MAX_DIM];
+        for (int k = 0; k < d * d; k++) {
+            w[k] = blocks[k * TL_LANES + lane];
+            inverse[k] = inverses[k * TL_LANES + lane];
+        }
+        for (int k = 0; k < d; k++) r[k] = s->r[(int64_t)d * row + k];
+        sweep_velocity_without(d, s, row, r, b);
+        for (int k = 0; k < d; k++) b[k] -= s->beta[row] * r[k];
+        const tl_local p = {
+            .w = w, .inv = inverse, .b = b, .law = sweep_law(s, row), .rho = s->rho[row]};
+        const int steps = sweep->local(&p, &sweep->control, r);
+        sweep_accept(d, sweep, row, r, steps < 0, t);
+    }
+}
+
+// One group of uncoupled blocks, side by side.
+TL_INLINE void sweep_group_lanes(int d, const tl_sweep *sweep, int32_t group, sweep_tally *t) {
+    const tl_splitting *s = sweep->s;
+    double b[TL_MAX_DIM * TL_LANES] = {0.0}, r[TL_MAX_DIM * TL_LANES] = {0.0};
+    bool skip[TL_LANES];
+    for (int lane = 0; lane < TL_LANES; lane++) {
+        const int32_t row = group * TL_LANES + lane;
+        skip[lane] = sweep_skips(sweep, row);
+        if (skip[lane]) continue;
+        double x[TL_MAX_DIM];
+        const double *ri = s->r + (int64_t)d * row;
+        sweep_velocity_without(d, s, row, ri, x);
+        for (int k = 0; k < d; k++) {
+            r[k * TL_LANES + lane] = ri[k];
+            b[k * TL_LANES + lane] = x[k] - s->beta[row] * ri[k];
+        }
+    }
+    sweep->lanes(s->block + (int64_t)group * d * d * TL_LANES,
+                 s->law + (int64_t)group * 3 * TL_LANES, s->rho + (int64_t)group * TL_LANES, b, r);
+    for (int lane = 0; lane < TL_LANES; lane++) {
+        if (skip[lane]) continue;
+        double x[TL_MAX_DIM];
+        for (int k = 0; k < d; k++) x[k] = r[k * TL_LANES + lane];
+        sweep_accept(d, sweep, group * TL_LANES + lane, x, false, t);
+    }
+}
+
+TL_INLINE void sweep_chunk(int d, const tl_sweep *sweep, int32_t chunk, bool backwards) {
+    const tl_splitting *s = sweep->s;
+    const int32_t first = s->plan.chunk_start[chunk], last = s->plan.chunk_start[chunk + 1];
+    sweep_tally t = {0};
+    for (int32_t k = 0; k < last - first; k++) {
+        const int32_t group = backwards ? last - 1 - k : first + k;
+        if (sweep->lanes)
+            sweep_group_lanes(d, sweep, group, &t);
+        else
+            sweep_group_scalar(d, sweep, group, backwards, &t);
+    }
+    double *part = s->part + (int64_t)chunk * TL_PARTS;
+    part[TL_PART_ACTIVITY] = t.activity;
+    part[TL_PART_NORMAL] = t.normal;
+    part[TL_PART_TANGENT] = t.tangent;
+    part[TL_PART_SOLVES] += t.solves;
+    part[TL_PART_FAILURES] += t.failures;
+}
+
+// The contribution of a row to the stopping measure, from its velocity u and impulse r.
+TL_INLINE double sweep_row_measure(int d, const tl_splitting *s, tl_measure measure, int32_t row,
+                                   const double *u, const double *r) {
+    const tl_law law = sweep_law(s, row);
+    double f[TL_MAX_DIM];
+    const double lambda = s->lambda[row];
+    switch (measure) {
+    case TL_MEASURE_NATURAL:
+        tl_ds(d, &law, 1.0, u, r, f, 0, 0);
+        return tl_dot(d, f, f);
+    case TL_MEASURE_RESIDUAL:
+        tl_ds(d, &law, 1.0 / lambda, u, r, f, 0, 0);
+        return tl_norm(d, f) * sqrt(lambda);
+    case TL_MEASURE_FB: {
+        double trace = 0.0;
+        for (int k = 0; k < d; k++)
+            trace += s->w.diagonal[((int64_t)(row / TL_LANES) * d * d + k * d + k) * TL_LANES +
+                                   row % TL_LANES];
+        tl_fb(d, &law, (double)d / trace, u, r, f, 0, 0);
+        return tl_dot(d, f, f);
+    }
+    case TL_MEASURE_BIPOTENTIAL: {
+        tl_project(d, &law, r, f);
+        for (int k = 0; k < d; k++) f[k] -= r[k];
+        return tl_norm(d, f) + fabs(tl_bipotential_gap(d, &law, u, r)) + fmax(0.0, -u[0]);
+    }
+    case TL_MEASURE_CHANGE:
+        break;
+    }
+    return 0.0;
+}
+
+TL_INLINE void sweep_check(int d, const tl_sweep *sweep, int32_t chunk) {
+    const tl_splitting *s = sweep->s;
+    const tl_splitting_options *opt = s->base.options;
+    const tl_measure measure = (tl_measure)opt->common.stop;
+    const bool sums = measure == TL_MEASURE_NATURAL || measure == TL_MEASURE_BIPOTENTIAL;
+    double total = 0.0;
+    for (int32_t row = s->plan.chunk_start[chunk] * TL_LANES;
+         row < s->plan.chunk_start[chunk + 1] * TL_LANES; row++) {
+        if (s->plan.order[row] < 0) continue;
+        const double *ri = s->r + (int64_t)d * row;
+        double u[TL_MAX_DIM], block[TL_MAX_DIM * TL_MAX_DIM], own[TL_MAX_DIM];
+        sweep_velocity_without(d, s, row, ri, u);
+        tl_delassus_diagonal(&s->w, row, block);
+        tl_mv(d, block, ri, own);
+        for (int k = 0; k < d; k++) u[k] += own[k];
+        const double x = sweep_row_measure(d, s, measure, row, u, ri);
+        if (sums)
+            total += x;
+        else if (!(x <= total)) // a NaN stays
+            total = x;
+    }
+    s->part[(int64_t)chunk * TL_PARTS + TL_PART_CHECK] = total;
+}
+
+TL_INLINE void sweep_spread_chunk(int d, const tl_splitting *s, int32_t chunk) {
+    for (int32_t row = s->plan.chunk_start[chunk] * TL_LANES;
+         row < s->plan.chunk_start[chunk + 1] * TL_LANES; row++)
+        if (s->plan.order[row] >= 0) sweep_spread(d, s, row, s->r + (int64_t)d * row);
+}
+
+#define SWEEP_FORMS(d)                                                                             \
+    static void sweep_chunk_##d(const tl_sweep *sweep, int32_t chunk, bool backwards) {            \
+        sweep_chunk(d, sweep, chunk, backwards);                                                   \
+    }                                                                                              \
+    static void sweep_check_##d(const tl_sweep *sweep, int32_t chunk) {                            \
+        sweep_check(d, sweep, chunk);                                                              \
+    }
+SWEEP_FORMS(2)
+SWEEP_FORMS(3)
+SWEEP_FORMS(6)
+
+void tl_sweep_init(tl_sweep *sweep, tl_splitting *s) {
+    const tl_splitting_options *opt = s->base.options;
+    const talus_problem *p = s->w.problem;
+    const int index = tl_dim_index(p->dim);
+    static void (*const chunk[])(const tl_sweep *, int32_t, bool) = {sweep_chunk_2, sweep_chunk_3,
+                                                                     sweep_chunk_6};
+    static void (*const check[])(const tl_sweep *, int32_t) = {sweep_check_2, sweep_check_3,
+                                                               sweep_check_6};
+    const bool uncoupled = s->plan.coloured || s->jacobi;
+    *sweep = (tl_sweep){
+        .s = s,
+        .control = {.tolerance = opt->local_tolerance, .iterations = opt->local_iterations},
+        .local = s->local->forms->solve[index],
+        .lanes = uncoupled ? s->local->forms->lanes[index] : NULL,
+        .relaxation = opt->relaxation,
+        // What one block may contribute to the natural residual, were all to contribute the same.
+        .settled = opt->sleep_level * opt->common.tolerance * fmax(1.0, p->q_norm) /
+                   sqrt(fmax(1.0, p->count)),
+        .sleep = opt->sleep,
+        .symmetric = opt->symmetric,
+        .chunk = chunk[index],
+        .check = check[index],
+    };
+    memset(s->part, 0, (size_t)s->plan.chunk_count * TL_PARTS * sizeof *s->part);
+}
+
+// Chunks [begin, end) of a colour that fall to this thread.
+static void sweep_part(const tl_plan *plan, int32_t colour, tl_team *team, int rank, int64_t *begin,
+                       int64_t *end) {
+    const int32_t first = plan->colour_start[colour];
+    tl_share(plan->colour_start[colour + 1] - first, tl_team_size(team), rank, begin, end);
+    *begin += first;
+    *end += first;
+}
+
+// z = N Hᵀ r from scratch, colour by colour so that no two threads meet in an unknown.
+static void sweep_rebuild(const tl_splitting *s, tl_team *team, int rank) {
+    int64_t begin, end;
+    tl_share(s->w.dof, tl_team_size(team), rank, &begin, &end);
+    for (int64_t k = begin; k < end; k++) s->z[k] = 0.0;
+    tl_barrier(team);
+    for (int32_t colour = 0; colour < s->plan.colour_count; colour++) {
+        sweep_part(&s->plan, colour, team, rank, &begin, &end);
+        for (int64_t c = begin; c < end; c++) {
+            if (s->w.dim == 2) sweep_spread_chunk(2, s, (int32_t)c);
+            if (s->w.dim == 3) sweep_spread_chunk(3, s, (int32_t)c);
+            if (s->w.dim == 6) sweep_spread_chunk(6, s, (int32_t)c);
+        }
+        tl_barrier(team);
+    }
+}
+
+void tl_sweep_run(const tl_sweep *sweep, int32_t index, tl_team *team, int rank) {
+    tl_splitting *s = sweep->s;
+    const tl_plan *plan = &s->plan;
+    const bool backwards = sweep->symmetric && index % 2 == 1;
+    int64_t begin, end;
+    if (s->jacobi) {
+        tl_share(plan->chunk_count, tl_team_size(team), rank, &begin, &end);
+        for (int64_t c = begin; c < end; c++) sweep->chunk(sweep, (int32_t)c, false);
+        tl_barrier(team);
+        if (rank == 0) { // sleeping rows keep what `next` had two sweeps ago: copy, do not swap
+            for (int32_t row = 0; row < plan->rows; row++)
+                if (plan->order[row] >= 0 && !(s->asleep && s->asleep[row] > 0))
+                    memcpy(s->r + (int64_t)s->w.dim * row, s->next + (int64_t)s->w.dim * row,
+                           (size_t)s->w.dim * sizeof *s->r);
+        }
+        tl_barrier(team);
+        if (!s->w.assembled) sweep_rebuild(s, team, rank);
+        return;
+    }
+    for (int32_t k = 0; k < plan->colour_count; k++) {
+        const int32_t colour = backwards ? plan->colour_count - 1 - k : k;
+        sweep_part(plan, colour, team, rank, &begin, &end);
+        for (int64_t c = begin; c < end; c++)
+            sweep->chunk(sweep, (int32_t)(backwards ? end - 1 - (c - begin) : c), backwards);
+        tl_barrier(team);
+    }
+}
+
+void tl_sweep_measure(const tl_sweep *sweep, tl_team *team, int rank) {
+    const tl_splitting *s = sweep->s;
+    if (!s->w.assembled) sweep_rebuild(s, team, rank); // also sheds the drift of the updates
+    int64_t begin, end;
+    tl_share(s->plan.chunk_count, tl_team_size(team), rank, &begin, &end);
+    for (int64_t c = begin; c < end; c++) sweep->check(sweep, (int32_t)c);
+    tl_barrier(team);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sweep of a splitting method, and the evaluation of its stopping measure, by a team.
+#ifndef TL_SOLVE_SWEEP_H
+#define TL_SOLVE_SWEEP_H
+#include "base/thread.h"
+#include "solve/splitting.h"
+
+/// Partial results of a chunk. The activity of a sweep is Σ min(1, λ_i)² |Δr_i|²: the square of
+/// what the natural map sees of the change.
+enum {
+    TL_PART_CHECK,    // of the measure: sum or maximum
+    TL_PART_ACTIVITY, // sum
+    TL_PART_NORMAL,   // max |Δr_N|
+    TL_PART_TANGENT,  // max |Δr_T|
+    TL_PART_SOLVES,   // counts, over the whole solve
+    TL_PART_FAILURES,
+    TL_PARTS = 8 // one cache line a chunk, so that threads do not share lines
+};
+
+typedef struct tl_sweep {
+    tl_splitting *s;
+    tl_local_control control;
+    tl_local_fn local;
+    tl_local_lanes_fn lanes; // NULL: block by block
+    double relaxation;
+    double settled; // |Δr| below which a block goes to sleep
+    int32_t sleep;
+    bool symmetric;
+    void (*chunk)(const struct tl_sweep *, int32_t chunk, bool backwards); // by dimension
+    void (*check)(const struct tl_sweep *, int32_t chunk);
+} tl_sweep;
+
+void tl_sweep_init(tl_sweep *sweep, tl_splitting *s);
+/// Sweep number `index` over all blocks. Ends with a barrier.
+void tl_sweep_run(const tl_sweep *sweep, int32_t index, tl_team *team, int rank);
+/// Fill TL_PART_CHECK of all chunks at the current r. Ends with a barrier.
+void tl_sweep_measure(const tl_sweep *sweep, tl_team *team, int rank);
+
+#endif // TL_SOLVE_SWEEP_H
