@@ -67,8 +67,9 @@ static talus_status check_rows(talus_context *ctx, const char *start_name, const
         TL_REQUIRE(ctx, start[i + 1] >= start[i], TALUS_ERR_PROBLEM,
                    "%s[%d] = %lld, but must not be less than %s[%d] = %lld", start_name, i + 1,
                    (long long)start[i + 1], start_name, i, (long long)start[i]);
-    TL_REQUIRE(ctx, col || start[rows] == 0, TALUS_ERR_ARG,
-               "%s is NULL, but must have %lld entries", col_name, (long long)start[rows]);
+    if (start[rows] == 0) return TALUS_OK;
+    TL_REQUIRE(ctx, col, TALUS_ERR_ARG, "%s is NULL, but must have %lld entries", col_name,
+               (long long)start[rows]);
     for (int32_t i = 0; i < rows; i++)
         for (int64_t k = start[i]; k < start[i + 1]; k++) {
             TL_REQUIRE(ctx, col[k] >= 0 && col[k] < cols, TALUS_ERR_PROBLEM,

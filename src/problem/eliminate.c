@@ -221,6 +221,11 @@ done:
     return status;
 }
 
+static void eliminate_copy_block(talus_problem *p, int64_t from, int64_t to) {
+    const int32_t area = p->dim * p->dim;
+    memcpy(p->w_block + to * area, p->given_block + from * area, (size_t)area * sizeof *p->w_block);
+}
+
 // The block rows of W with room for the blocks (i, j) of all i, j that B touches.
 static talus_status eliminate_pattern(talus_problem *p, const bool *touched,
                                       int64_t touched_count) {
@@ -235,15 +240,15 @@ static talus_status eliminate_pattern(talus_problem *p, const bool *touched,
     for (int32_t i = 0; i < p->count; i++) {
         int64_t k = p->given_start[i];
         const int64_t end = p->given_start[i + 1];
-        for (int32_t j = 0; j < p->count && (touched[i] || k < end); j++) {
-            if (!touched[i]) j = p->given_col[k]; // nothing to add: walk along the row itself
+        for (int32_t j = 0; touched[i] && j < p->count;
+             j++) { // the row and what is touched, merged
             const bool stored = k < end && p->given_col[k] == j;
-            if (!stored && !(touched[i] && touched[j])) continue;
-            p->w_col[to] = j;
-            if (stored)
-                memcpy(p->w_block + to * area, p->given_block + k++ * area,
-                       (size_t)area * sizeof *p->w_block);
-            to++;
+            if (stored) eliminate_copy_block(p, k++, to);
+            if (stored || touched[j]) p->w_col[to++] = j;
+        }
+        for (; k < end; k++) { // not touched: the row as it is
+            eliminate_copy_block(p, k, to);
+            p->w_col[to++] = p->given_col[k];
         }
         p->w_start[i + 1] = to;
     }

@@ -45,7 +45,9 @@ const tl_option tl_splitting_rows[] = {
     ROW(proximal, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,
         .text = "proximal term, in units of tr(W_ii)/d"),
     ROW(relaxation, TL_OPTION_NUMBER, "1", .low = 0.0, .high = 2.0, .above = true,
-        .text = "share of the new impulse taken over; jacobi divides it by the crowding of W"),
+        .text = "share of the new impulse taken over; jacobi divides it by lambda_max(D^-1 W)"),
+    ROW(patience, TL_OPTION_INTEGER, "1000", .low = 0, .high = INT32_MAX,
+        .text = "sweeps without progress before the relaxation is halved; 0: never"),
     ROW(symmetric, TL_OPTION_YES_NO, "no", .text = "every other sweep backwards"),
     ROW(local_tolerance, TL_OPTION_NUMBER, "1e-10", .low = 0.0, .high = 1.0,
         .text = "relative error the one-contact solver stops at"),
@@ -173,15 +175,19 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
 typedef struct splitting_run {
     tl_splitting *s;
     talus_solve_info *info;
-    double start;          // clock at the start of the solve
-    tl_sweep sweep;        // what a sweep needs to know
-    bool stop, check;      // decisions of rank 0
-    int32_t sweeps;        // done
-    int32_t checked;       // sweep of the last check
-    double best_measure;   //
-    int32_t best_sweep;    // when it was last improved by more than a trifle
-    double activity;       // of the last sweep, see sweep.h
-    double check_activity; // activity and measure at the last check, to foresee the next one
+    double start;              // clock at the start of the solve
+    tl_sweep sweep;            // what a sweep needs to know
+    bool check;                // decisions of rank 0: look at the measure,
+    bool stop, over;           // end because of it; end because of the clock or the user
+    talus_outcome interrupted; // why `over`
+    int32_t sweeps;            // done
+    int32_t checked;           // sweep of the last check
+    double best_measure;       // so far
+    double patience;           // sweeps without progress before something else is tried
+    double mark_measure;       // the last one that was better by more than a trifle,
+    int32_t best_sweep;        // and its sweep
+    double activity;           // of the last sweep, see sweep.h
+    double check_activity;     // activity and measure at the last check, to foresee the next one
     double check_measure;
 } splitting_run;
 
@@ -239,6 +245,22 @@ static bool splitting_due(const splitting_run *run) {
     return since >= 100 || ratio * run->check_measure <= 1.2 * opt->common.tolerance;
 }
 
+// No progress for long: the sweeps circle around a solution, or creep. Halving ω breaks a cycle
+// (a fixed point of the sweep is one for every ω); four values of it are tried in turn, from the
+// best iterate, with four times the patience in each round. False when all has been tried.
+static bool splitting_calm(splitting_run *run) {
+    tl_splitting *s = run->s;
+    const tl_splitting_options *opt = s->base.options;
+    run->sweep.relaxation *= 0.5;
+    if (run->sweep.relaxation < 0.1 * opt->relaxation) {
+        run->sweep.relaxation = opt->relaxation;
+        run->patience *= 4.0;
+    }
+    run->best_sweep = run->sweeps;
+    memcpy(s->r, s->best, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
+    return run->patience <= 1000.0 * opt->patience;
+}
+
 // Rank 0 after a check: keep the best, decide whether to stop.
 static void splitting_judge(splitting_run *run) {
     tl_splitting *s = run->s;
@@ -247,30 +269,27 @@ static void splitting_judge(splitting_run *run) {
     run->checked = run->sweeps;
     run->check_measure = measure;
     run->check_activity = run->sweeps > 0 ? run->activity : 0.0;
-    const bool better = measure < run->best_measure || run->sweeps == 0;
-    if (better) {
-        if (!(measure > 0.999 * run->best_measure)) run->best_sweep = run->sweeps;
+    if (measure < run->best_measure || run->sweeps == 0) {
+        if (!(measure > 0.99 * run->mark_measure)) {
+            run->mark_measure = measure;
+            run->best_sweep = run->sweeps;
+        }
         run->best_measure = measure;
         memcpy(s->best, s->r, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
     }
     if (s->base.monitor)
         s->base.monitor(s->base.monitor_user, run->sweeps, measure, tl_seconds() - run->start);
-    const int32_t idle = run->sweeps - run->best_sweep;
-    talus_outcome outcome = TALUS_OUTCOME_SOLVED;
-    bool stop = true;
-    if (run->best_measure <= opt->common.tolerance)
-        outcome = TALUS_OUTCOME_SOLVED;
-    else if (!isfinite(measure))
-        outcome = TALUS_OUTCOME_DIVERGED;
-    else if (run->sweeps >= opt->common.iterations)
-        outcome = TALUS_OUTCOME_ITERATION_LIMIT;
-    else if (idle > 20000 && idle > run->sweeps / 2)
-        outcome = TALUS_OUTCOME_STALLED;
-    else
-        stop = false;
-    if (stop) {
-        run->info->outcome = outcome;
-        run->stop = true;
+    run->stop = true;
+    if (run->best_measure <= opt->common.tolerance) {
+        run->info->outcome = TALUS_OUTCOME_SOLVED;
+    } else if (!isfinite(measure)) {
+        run->info->outcome = TALUS_OUTCOME_DIVERGED;
+    } else if (run->sweeps >= opt->common.iterations) {
+        run->info->outcome = TALUS_OUTCOME_ITERATION_LIMIT;
+    } else {
+        const int32_t idle = run->sweeps - run->best_sweep;
+        run->stop = opt->patience > 0 && idle > run->patience && !splitting_calm(run);
+        if (run->stop) run->info->outcome = TALUS_OUTCOME_STALLED;
     }
 }
 
@@ -279,7 +298,7 @@ static bool splitting_interrupted(splitting_run *run) {
     const bool late =
         tl_seconds() - run->start + run->s->base.prepare_seconds > opt->common.time_limit;
     if (!late && !tl_cancelled(run->s->base.ctx)) return false;
-    run->info->outcome = late ? TALUS_OUTCOME_TIME_LIMIT : TALUS_OUTCOME_CANCELLED;
+    run->interrupted = late ? TALUS_OUTCOME_TIME_LIMIT : TALUS_OUTCOME_CANCELLED;
     return true;
 }
 
@@ -292,17 +311,14 @@ static void splitting_work(void *arg, tl_team *team, int rank) {
             if (rank == 0) splitting_judge(run);
             tl_barrier(team);
         }
-        if (run->stop) return;
+        if (run->stop || run->over) return;
         tl_sweep_run(&run->sweep, run->sweeps, team, rank);
         if (rank == 0) {
             run->sweeps++;
             run->activity = sqrt(splitting_sum(s, TL_PART_ACTIVITY));
             run->check = splitting_due(run);
             if (splitting_interrupted(run)) {
-                // One last look, so that the best iterate is known; it may even be a solution.
-                const talus_outcome outcome = run->info->outcome;
-                run->stop = run->check = true;
-                run->info->outcome = outcome;
+                run->over = run->check = true; // one last look: the best iterate must be known
             }
         }
         tl_barrier(team);
@@ -323,8 +339,13 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
         }
     }
     if (s->asleep) memset(s->asleep, 0, (size_t)s->plan.rows * sizeof *s->asleep);
-    splitting_run run = {
-        .s = s, .info = info, .start = tl_seconds(), .check = true, .best_measure = INFINITY};
+    splitting_run run = {.s = s,
+                         .info = info,
+                         .start = tl_seconds(),
+                         .check = true,
+                         .best_measure = INFINITY,
+                         .patience = opt->patience,
+                         .mark_measure = INFINITY};
     tl_sweep_init(&run.sweep, s);
     tl_parallel(base->ctx, opt->common.threads, splitting_work, &run);
     for (int32_t row = 0; row < s->plan.rows; row++) {
@@ -334,7 +355,7 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
     }
     info->iterations = run.sweeps;
     info->measure = run.best_measure;
-    if (run.best_measure <= opt->common.tolerance) info->outcome = TALUS_OUTCOME_SOLVED;
+    if (run.over && !run.stop) info->outcome = run.interrupted;
     info->local_solves = (int64_t)splitting_sum(s, TL_PART_SOLVES);
     info->local_failures = (int64_t)splitting_sum(s, TL_PART_FAILURES);
 }

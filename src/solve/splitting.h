@@ -19,6 +19,7 @@ typedef struct tl_splitting_options {
     double sleep_level;     // settled: the block changed by less than this share of its tolerance
     double proximal;        // β in units of tr(W_ii)/d
     double relaxation;      // r ← r + ω (r⁺ − r)
+    int32_t patience;       // sweeps without progress before ω is halved; 0: never
     bool symmetric;         // every other sweep backwards
     double local_tolerance; // of the one-contact solver
     int32_t local_iterations;
@@ -27,7 +28,7 @@ typedef struct tl_splitting_options {
     bool warm; // start from the r given, else from 0
 } tl_splitting_options;
 
-extern const tl_option tl_splitting_rows[]; // rows above; `relaxation` is each solver's own
+extern const tl_option tl_splitting_rows[];
 
 typedef struct tl_splitting {
     talus_solver base;
