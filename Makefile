@@ -13,6 +13,7 @@ help:
 	@echo 'make check     format, static analysis, sanitizers and the clang build'
 	@echo 'make coverage  lines of src/ that the tests run (at least 90 %)'
 	@echo 'make bench     build and run the benchmarks'
+	@echo 'make bench-siconos  time nlgs beside the NSGS solvers of Siconos (bench/README.md)'
 	@echo 'make install   install library, headers and program under PREFIX ($(PREFIX))'
 	@echo 'make clean     remove everything that was built'
 
@@ -91,6 +92,21 @@ bench: release
 	@for program in build/release/bench/*; do \
 	    if [ -x $$program ]; then echo "== $$program"; $$program || exit 1; fi; done
 
+# Not part of the build: needs libsiconos-numerics-dev. ARGS='--only NAME' for a part of it.
+SICONOS_INCLUDE = /usr/include/siconos
+bench-siconos: release
+	@if [ ! -e $(SICONOS_INCLUDE)/SiconosConfig.h ]; then \
+	    echo 'Siconos is absent: nothing is compared (Debian package libsiconos-numerics-dev)'; \
+	else \
+	    mkdir -p build/siconos bench/results && \
+	    $(CC) -std=c17 -O2 -Wall -Wextra -Iinclude -Isrc -isystem $(SICONOS_INCLUDE) \
+	        -isystem $(SICONOS_INCLUDE)/numerics -isystem /usr/include/suitesparse \
+	        bench/siconos/*.c build/release/lib/libtalus.a -lsiconos_numerics -lsiconos_externals \
+	        $$(pkg-config --cflags --libs hdf5-serial openblas lapacke) -lcholmod -lm -lpthread \
+	        -o build/siconos/compare && \
+	    build/siconos/compare $(if $(ARGS),$(ARGS),--csv bench/results/siconos-nsgs-1e-4.csv); \
+	fi
+
 install: release
 	@cmake --install build/release --prefix $(PREFIX)
 
@@ -98,4 +114,4 @@ clean:
 	@rm -rf build
 
 .PHONY: help setup setup-check release demo test check check-format check-tidy check-cppcheck \
-	check-shell check-clang check-asan check-tsan coverage bench install clean
+	check-shell check-clang check-asan check-tsan coverage bench bench-siconos install clean

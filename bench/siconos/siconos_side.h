@@ -47,12 +47,11 @@ void siconos_setup_name(const bench_case *c, const siconos_setup *s, char *text,
 /// Siconos' form of the problem; NULL when there is no memory.
 typedef struct siconos_problem siconos_problem;
 siconos_problem *siconos_problem_create(const bench_case *c, const siconos_setup *s);
-/// Solve from zero to Siconos' own tolerance. Returns CPU seconds of the solver's call alone;
+/// Solve from zero to Siconos' own tolerance. Returns the seconds of the solver's call alone;
 /// *sweeps is what Siconos says it did.
 double siconos_solve(siconos_problem *p, double tolerance, double *r, int *sweeps);
 
-/// CPU seconds of this process: both sides run on one thread, so that other loads of the machine
-/// are not counted.
-double bench_cpu_seconds(void);
+/// Monotonic clock [s]. The CPU clock of a process is too coarse for solves of microseconds.
+double bench_seconds(void);
 
 #endif // BENCH_SICONOS_SIDE_H

@@ -12,6 +12,31 @@
 
 enum { SLIDE_STEPS = 8 }; // refinements of one candidate; quadratic, so ample
 
+bool tl_spectrum_make(const double *w, tl_spectrum *out) {
+    const double size = fabs(w[0]) + fabs(w[4]) + fabs(w[8]);
+    const double asymmetry = fabs(w[1] - w[3]) + fabs(w[2] - w[6]) + fabs(w[5] - w[7]);
+    if (!(w[0] > 0.0) || !(asymmetry <= 1e-14 * size)) return false;
+    const double inverse = 1.0 / w[0];
+    const double a = w[4] - w[3] * w[1] * inverse, b = w[5] - w[3] * w[2] * inverse;
+    const double c = w[8] - w[6] * w[2] * inverse;
+    // The eigenvectors of [a b; b c]: tan 2θ = 2b / (a − c), by the smaller rotation.
+    const double difference = 0.5 * (a - c), radius = sqrt(difference * difference + b * b);
+    double cosine = 1.0, sine = 0.0;
+    if (radius > 0.0) {
+        cosine = sqrt(0.5 * (1.0 + fabs(difference) / radius));
+        sine = (difference < 0.0 ? -b : b) / (2.0 * radius * cosine);
+    }
+    *out = (tl_spectrum){.inverse_nn = inverse, .cosine = cosine, .sine = sine};
+    out->t1 = cosine * cosine * a + 2.0 * cosine * sine * b + sine * sine * c;
+    out->t2 = sine * sine * a - 2.0 * cosine * sine * b + cosine * cosine * c;
+    out->w1 = cosine * w[1] + sine * w[2];
+    out->w2 = cosine * w[2] - sine * w[1];
+    out->b1 = (cosine * w[3] + sine * w[6]) * inverse;
+    out->b2 = (cosine * w[6] - sine * w[3]) * inverse;
+    const double least = out->t1 < out->t2 ? out->t1 : out->t2;
+    return w[0] > 1e-4 * size && least > 1e-4 * size;
+}
+
 // r = −W⁻¹ b, refined once: a stored inverse alone leaves u of the size of eps cond(W) |b|.
 TL_INLINE void exact_stick(int d, const tl_local *p, double *r) {
     double u[TL_MAX_DIM], x[TL_MAX_DIM];
@@ -24,21 +49,26 @@ TL_INLINE void exact_stick(int d, const tl_local *p, double *r) {
 
 // The cases that need no root. Returns true when r is the solution.
 TL_INLINE bool exact_simple(int d, const tl_local *p, double *r) {
-    const double mu = p->law.mu, *b = p->b;
+    const double mu = p->law.mu, zeta = p->law.zeta, *b = p->b;
     if (mu == 0.0) {
         r[0] = b[0] < 0.0 ? -b[0] / p->w[0] : 0.0;
         for (int k = 1; k < d; k++) r[k] = 0.0;
         return true;
     }
-    if (!isinf(mu) && b[0] >= p->law.zeta * tl_norm_t(d, b)) {
+    if (b[0] >= 0.0 && !isinf(mu) && (zeta == 0.0 || b[0] >= zeta * tl_norm_t(d, b))) {
         for (int k = 0; k < d; k++) r[k] = 0.0;
         return true;
     }
+    // Most contacts that do not stick are far from it: the plain inverse tells.
     double stick[TL_MAX_DIM];
-    exact_stick(d, p, stick);
-    if (tl_contains(d, &p->law, stick)) {
-        for (int k = 0; k < d; k++) r[k] = stick[k];
-        return true;
+    tl_mv(d, p->inv, b, stick);
+    const double reach = -1.001 * mu * stick[0];
+    if (isinf(mu) || (reach > 0.0 && tl_dot(d - 1, stick + 1, stick + 1) <= reach * reach)) {
+        exact_stick(d, p, stick);
+        if (tl_contains(d, &p->law, stick)) {
+            for (int k = 0; k < d; k++) r[k] = stick[k];
+            return true;
+        }
     }
     if (isinf(mu)) { // not pressed: r_N = 0 and W_TT r_T = −b_T
         double wt[TL_MAX_DIM * TL_MAX_DIM], rt[TL_MAX_DIM];
@@ -201,7 +231,7 @@ static bool enum_slide_3(const tl_local *p, double tolerance, double *r) {
     const int count = enum_alphas(p, alpha);
     for (int k = count - 1; k >= 0; k--) {
         exact_at(3, p, alpha[k], x);
-        if (!slide_refine(3, p, SLIDE_STEPS, x, &alpha[k])) continue;
+        if (!slide_refine(3, p, tolerance * tolerance, SLIDE_STEPS, x, &alpha[k])) continue;
         const double error = local_error_at(3, p, x);
         if (error < best_error) {
             best_error = error;
@@ -246,35 +276,68 @@ TL_INLINE int enum_solve(int d, const tl_local *p, const tl_local_control *contr
 
 // ---- hybrids -----------------------------------------------------------------------------------
 
-// Sliding from the last visit: α in u_T = −α r_T by least squares, then the search (Coulomb) or
-// straight refinement. Where sticking was refused by rounding alone, the sticking impulse put on
-// the cone is the answer.
+// Sliding in 2D, Coulomb: two linear equations, of which the one whose friction opposes the motion
+// is taken. False when rounding leaves neither.
+static bool hybrid_slide_2(const tl_local *p, double *r) {
+    const double mu = p->law.mu, *w = p->w, *b = p->b;
+    for (int side = 0; side < 2; side++) {
+        const double slope = side ? -mu : mu, left = w[0] + slope * w[1];
+        const double normal = -b[0] / left, tangent = slope * normal;
+        const double ut = w[2] * normal + w[3] * tangent + b[1];
+        if (!(left > 0.0) || !(slope * ut <= 0.0)) continue;
+        r[0] = normal;
+        r[1] = tangent;
+        return true;
+    }
+    return false;
+}
+
+// Sliding from the last visit: α in u_T = −α r_T by least squares, refined at once if r is near,
+// else after the search (Coulomb). Where sticking was refused by rounding alone, the sticking
+// impulse put on the cone is the answer.
 TL_INLINE int hybrid_slide(int d, const tl_local *p, const tl_local_control *control, double *r) {
+    const bool coulomb = p->law.zeta == 0.0;
+    if (d == 2 && coulomb && hybrid_slide_2(p, r)) return 1;
     double x[TL_MAX_DIM], u[TL_MAX_DIM];
-    local_velocity(d, p, r, u);
-    const double ur = tl_dot(d - 1, u + 1, r + 1), rr = tl_dot(d - 1, r + 1, r + 1);
-    double alpha = rr > 0.0 ? -ur / rr : 0.0;
-    if (!(alpha >= 0.0 && alpha < 1e300)) alpha = 0.0;
-    int steps = 0;
-    bool found;
-    if (p->law.zeta == 0.0) {
-        steps = slide_search(d, p, x, &alpha);
-        found = slide_refine(d, p, SLIDE_STEPS, x, &alpha);
-    } else {
+    const double rr = tl_dot(d - 1, r + 1, r + 1);
+    double alpha = 0.0;
+    if (rr > 0.0) {
+        local_velocity(d, p, r, u);
+        alpha = -tl_dot(d - 1, u + 1, r + 1) / rr;
+    }
+    if (alpha > 0.0 && alpha < 1e300) {
+        double start = alpha;
         for (int k = 0; k < d; k++) x[k] = r[k];
-        found = rr > 0.0 && slide_refine(d, p, SLIDE_STEPS, x, &alpha);
+        if (slide_refine(d, p, control->tolerance, 4, x, &start)) {
+            for (int k = 0; k < d; k++) r[k] = x[k];
+            return 1;
+        }
+    } else {
+        alpha = 0.0;
     }
-    if (!found || !(local_error_at(d, p, x) <= control->tolerance)) {
-        exact_stick(d, p, x);
-        tl_project(d, &p->law, x, x);
-        if (!(local_error_at(d, p, x) <= control->tolerance)) return -1;
+    if (coulomb) {
+        const int steps = slide_search(d, p, x, &alpha);
+        if (slide_refine(d, p, control->tolerance, SLIDE_STEPS, x, &alpha)) {
+            for (int k = 0; k < d; k++) r[k] = x[k];
+            return steps + 1;
+        }
     }
+    exact_stick(d, p, x);
+    tl_project(d, &p->law, x, x);
+    if (!(local_error_at(d, p, x) <= control->tolerance)) return -1;
     for (int k = 0; k < d; k++) r[k] = x[k];
-    return steps + 1;
+    return 1;
 }
 
 TL_INLINE int hybrid_solve(int d, const tl_local *p, const tl_local_control *control, double *r) {
     if (p->law.yield > 0.0) return exact_last_resort(d, p, control, r);
+    if (d == 3 && p->spectrum && p->law.zeta == 0.0 && p->law.mu > 0.0 && !isinf(p->law.mu)) {
+        if (p->b[0] >= 0.0) {
+            for (int k = 0; k < d; k++) r[k] = 0.0;
+            return 0;
+        }
+        if (slide_spectral(p, control->tolerance, r)) return 1;
+    }
     if (exact_simple(d, p, r)) return 0;
     const int steps = hybrid_slide(d, p, control, r);
     if (steps >= 0) return steps;

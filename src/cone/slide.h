@@ -48,34 +48,31 @@ TL_INLINE void slide_apply(int d, const slide_factor *s, const double *x, double
 
 /// One Newton step on (r, α) for  F1 = W r + b + α D r,  F2 = |r_T| − mu r_N.  Refining r and α
 /// together brings both equations to rounding level, which r(α) alone cannot when W is badly
-/// conditioned. Returns the size of F before the step relative to the terms it is made of.
+/// conditioned. Returns |Δr|²/|r|²: what is left of F after the step is of that order.
 TL_INLINE double slide_newton(int d, const tl_local *p, double *r, double *alpha) {
     const double mu = p->law.mu, c = p->law.zeta * mu, t = tl_norm_t(d, r);
     slide_factor s;
     slide_factorise(d, p->w, *alpha, c, &s);
     double dr[TL_MAX_DIM], f1[TL_MAX_DIM], y1[TL_MAX_DIM], y2[TL_MAX_DIM];
     tl_mv(d, p->w, r, f1);
-    double size1 = 0.0, terms = 0.0; // |F1| and the largest term in it
     for (int k = 0; k < d; k++) {
         dr[k] = k == 0 ? -c * r[0] : r[k];
-        const double wr = f1[k], ar = *alpha * dr[k];
-        f1[k] = wr + p->b[k] + ar;
-        size1 += f1[k] * f1[k];
-        const double largest = fmax(fmax(fabs(wr), fabs(p->b[k])), fabs(ar));
-        terms = fmax(terms, largest);
+        f1[k] += p->b[k] + *alpha * dr[k];
     }
     const double f2 = t - mu * r[0];
     slide_apply(d, &s, f1, y1);
     slide_apply(d, &s, dr, y2);
-    double g1 = -mu * y1[0], g2 = -mu * y2[0];
-    for (int k = 1; k < d; k++) {
-        g1 += r[k] / t * y1[k];
-        g2 += r[k] / t * y2[k];
+    const double g1 = tl_dot(d - 1, r + 1, y1 + 1) - mu * t * y1[0]; // times |r_T|, as g2
+    const double g2 = tl_dot(d - 1, r + 1, y2 + 1) - mu * t * y2[0];
+    const double da = (f2 * t - g1) / g2;
+    double step = 0.0;
+    for (int k = 0; k < d; k++) {
+        const double change = y1[k] + da * y2[k];
+        r[k] -= change;
+        step += change * change;
     }
-    const double da = (f2 - g1) / g2;
-    for (int k = 0; k < d; k++) r[k] -= y1[k] + da * y2[k];
     *alpha += da;
-    return fmax(sqrt(size1) / terms, fabs(f2) / t);
+    return step / tl_dot(d, r, r);
 }
 
 /// Put r_T on the cone: |r_T| = mu r_N.
@@ -84,16 +81,20 @@ TL_INLINE void slide_snap(int d, double mu, double *r) {
     for (int k = 1; k < d; k++) r[k] *= mu * r[0] / t;
 }
 
-/// Refine a candidate (r, α) until the steps end or both equations hold to rounding, and put r on
-/// the cone. False when it ran away; the caller judges what it gets.
-TL_INLINE bool slide_refine(int d, const tl_local *p, int steps, double *r, double *alpha) {
+/// Refine a candidate (r, α) by at most `steps` Newton steps, until one is short enough for what it
+/// leaves to be below the tolerance, and put r on the cone. True when it is a sliding solution.
+TL_INLINE bool slide_refine(int d, const tl_local *p, double tolerance, int steps, double *r,
+                            double *alpha) {
     for (int step = 0; step < steps; step++) {
-        const double size = slide_newton(d, p, r, alpha);
-        if (!isfinite(*alpha) || !(r[0] > 0.0)) return false;
-        if (size <= 1e-8) break; // this step, quadratic, has brought it to rounding level
+        const double left = slide_newton(d, p, r, alpha);
+        if (!(r[0] > 0.0)) return false;
+        if (!(left <= tolerance)) continue;
+        slide_snap(d, p->law.mu, r);
+        double scale = 0.0; // α may be short of 0 by what the tolerance allows of sticking
+        for (int k = 1; k < d; k++) scale += p->w[k * d + k];
+        return *alpha >= -0.01 * tolerance * scale && isfinite(r[1]);
     }
-    slide_snap(d, p->law.mu, r);
-    return isfinite(r[1]);
+    return false;
 }
 
 /// Coulomb (zeta = 0): ψ(α) = mu r_N/|r_T| − 1 is negative at 0 (sticking was refused) and
@@ -127,7 +128,7 @@ TL_INLINE int slide_search(int d, const tl_local *p, double *r, double *alpha) {
         double next = a - psi / slope;
         if (!(next > low && next < high)) {
             if (isinf(high))
-                next = fmax(16.0 * a, scale);
+                next = TL_MAX(16.0 * a, scale);
             else
                 next = low > 0.0 ? sqrt(low) * sqrt(high) : 1e-3 * high;
         }
@@ -135,6 +136,73 @@ TL_INLINE int slide_search(int d, const tl_local *p, double *r, double *alpha) {
         a = next;
     }
     return step;
+}
+
+/// The same search in 3D with T diagonal, Coulomb: y = −c/(t + α) is r_T in the eigenvectors and
+/// two divisions give all of ψ and its slope. α = 0 is tried first: that is sticking. `r` brings
+/// the last visit's impulse and takes the result. False when the iteration does not settle.
+TL_INLINE bool slide_spectral(const tl_local *p, double tolerance, double *r) {
+    const tl_spectrum *s = p->spectrum;
+    const double *b = p->b, mu = p->law.mu, bn = b[0];
+    const double c1 = s->cosine * b[1] + s->sine * b[2] - s->b1 * bn;
+    const double c2 = s->cosine * b[2] - s->sine * b[1] - s->b2 * bn;
+    double y1 = -c1 / s->t1, y2 = -c2 / s->t2;
+    double n = -(bn + s->w1 * y1 + s->w2 * y2) * s->inverse_nn;
+    double t2 = y1 * y1 + y2 * y2;
+    bool settled = n >= 0.0 && t2 <= mu * mu * n * n;
+    if (!settled) {
+        const double q1 = s->cosine * r[1] + s->sine * r[2];
+        const double q2 = s->cosine * r[2] - s->sine * r[1];
+        const double qq = q1 * q1 + q2 * q2;
+        double a = qq > 0.0 ? -(q1 * (c1 + s->t1 * q1) + q2 * (c2 + s->t2 * q2)) / qq : 0.0;
+        double low = 0.0, high = INFINITY;
+        if (!(a > 0.0 && a < 1e300)) a = 0.0;
+        for (int step = 0; step < 60 && !settled; step++) {
+            const double i1 = 1.0 / (s->t1 + a), i2 = 1.0 / (s->t2 + a);
+            y1 = -c1 * i1;
+            y2 = -c2 * i2;
+            n = -(bn + s->w1 * y1 + s->w2 * y2) * s->inverse_nn;
+            t2 = y1 * y1 + y2 * y2;
+            const double inverse_t = 1.0 / sqrt(t2), psi = mu * n * inverse_t - 1.0;
+            const double d1 = y1 * i1, d2 = y2 * i2; // −dy/dα
+            const double slope = mu * inverse_t *
+                                 ((s->w1 * d1 + s->w2 * d2) * s->inverse_nn +
+                                  n * (y1 * d1 + y2 * d2) * (inverse_t * inverse_t));
+            if (psi < 0.0)
+                low = a;
+            else
+                high = a;
+            double next = a - psi / slope;
+            const bool newton = next > low && next < high;
+            // y bends over Δα/(t + α): what a Newton step leaves is of the order of its square.
+            const double bend = (next - a) * TL_MAX(i1, i2);
+            settled = newton && psi * psi <= tolerance && bend * bend <= 0.01 * tolerance;
+            if (!newton) {
+                if (fabs(psi) <= 0.1 * tolerance) {
+                    settled = true;
+                    next = a;
+                } else if (isinf(high)) {
+                    next = TL_MAX(16.0 * a, s->t1 + s->t2);
+                } else {
+                    next = low > 0.0 ? sqrt(low) * sqrt(high) : 1e-3 * high;
+                }
+            }
+            a = next;
+        }
+        if (!settled) return false;
+        y1 = -c1 / (s->t1 + a);
+        y2 = -c2 / (s->t2 + a);
+        n = -(bn + s->w1 * y1 + s->w2 * y2) * s->inverse_nn;
+        t2 = y1 * y1 + y2 * y2;
+        const double factor = mu * n / sqrt(t2);
+        y1 *= factor;
+        y2 *= factor;
+        if (!(n > 0.0) || !isfinite(factor)) return false;
+    }
+    r[0] = n;
+    r[1] = s->cosine * y1 - s->sine * y2;
+    r[2] = s->sine * y1 + s->cosine * y2;
+    return true;
 }
 
 #endif // TL_CONE_SLIDE_H

@@ -223,6 +223,11 @@ static void delassus_put_diagonal(tl_delassus *w, int32_t s, const double *block
     for (int k = 0; k < dd; k++) to[k * TL_LANES] = block[k];
 }
 
+static void delassus_transpose(int d, const double *from, double *to) {
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++) to[j * d + i] = from[i * d + j];
+}
+
 static void delassus_fill(void *arg, tl_team *team, int rank) {
     const delassus_build *build = arg;
     tl_delassus *w = build->w;
@@ -243,7 +248,7 @@ static void delassus_fill(void *arg, tl_team *team, int rank) {
                     continue;
                 }
                 w->col[put] = build->row_of[p->w_col[e]];
-                memcpy(w->block + put++ * d * d, from, (size_t)(d * d) * sizeof *from);
+                delassus_transpose(d, from, w->block + put++ * d * d);
             }
             continue;
         }
@@ -254,7 +259,8 @@ static void delassus_fill(void *arg, tl_team *team, int rank) {
         for (int64_t e = build->graph->start[i]; e < build->graph->start[i + 1]; e++, put++) {
             const int32_t t = build->row_of[build->graph->adjacent[e]];
             w->col[put] = t;
-            rows_product(d, &w->h, s, &w->y, t, w->block + put * d * d);
+            rows_product(d, &w->h, s, &w->y, t, block);
+            delassus_transpose(d, block, w->block + put * d * d);
         }
     }
 }
@@ -322,7 +328,7 @@ talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool
         const int64_t blocks = graph->start[graph->count];
         TL_GOTO(TL_ALLOC(ctx, (int64_t)rows + 1, &w->start));
         TL_GOTO(TL_ALLOC(ctx, blocks, &w->col));
-        TL_GOTO(TL_ALLOC(ctx, blocks * dd, &w->block));
+        TL_GOTO(TL_ALLOC(ctx, blocks * dd + 1, &w->block));
         for (int32_t s = 0; s < rows; s++) {
             const int32_t i = order[s];
             w->start[s + 1] = w->start[s] + (i < 0 ? 0 : graph->start[i + 1] - graph->start[i]);

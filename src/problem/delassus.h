@@ -37,7 +37,9 @@ typedef struct tl_delassus {
     bool assembled;
     double *diagonal; // by groups: entry k of W_ss at [(s / LANES * d * d + k) * LANES + s % LANES]
     double *q;        // d * rows
-    // Assembled: blocks of row s other than the diagonal, d × d row major.
+    // Assembled: blocks of row s other than the diagonal, d × d COLUMN major, so that a block
+    // times a vector is a sum of d scaled columns. One number more at the end: reading a column of
+    // three as a vector of four stays inside.
     int64_t *start; // rows + 1
     int32_t *col;   // row index of the neighbour, not its block index
     double *block;

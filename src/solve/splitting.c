@@ -74,53 +74,83 @@ void tl_splitting_clear(talus_solver *base) {
         *arrays[k] = NULL;
     }
     tl_free(ctx, s->asleep);
+    tl_free(ctx, s->spectrum);
+    tl_free(ctx, s->sound);
     s->asleep = NULL;
+    s->spectrum = NULL;
+    s->sound = NULL;
+}
+
+// λmax of the symmetric part where something depends on it; else the row-sum bound, far cheaper.
+static double splitting_lambda(const tl_splitting *s, const double *a) {
+    const tl_splitting_options *opt = s->base.options;
+    const int d = s->w.dim;
+    double low, high = 0.0;
+    if (opt->common.stop == TL_MEASURE_RESIDUAL || !s->local->exact) {
+        tl_sym_eigen_range(d, a, &low, &high);
+        return high;
+    }
+    for (int i = 0; i < d; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < d; j++) sum += fabs(a[i * d + j]);
+        high = TL_MAX(high, sum);
+    }
+    return high;
+}
+
+// inverse ← a⁻¹; false when a is singular or as good as that.
+static bool splitting_invert(int d, const double *a, double *inverse) {
+    double copy[TL_MAX_DIM * TL_MAX_DIM], size = 0.0, inverse_size = 0.0;
+    for (int k = 0; k < d * d; k++) {
+        copy[k] = a[k];
+        inverse[k] = k % (d + 1) == 0 ? 1.0 : 0.0;
+        size += a[k] * a[k];
+    }
+    const bool regular = d == 2   ? tl_small_solve(2, 2, copy, inverse)
+                         : d == 3 ? tl_small_solve(3, 3, copy, inverse)
+                                  : tl_small_solve(6, 6, copy, inverse);
+    for (int k = 0; k < d * d; k++) inverse_size += inverse[k] * inverse[k];
+    return regular && size * inverse_size < 1e20;
 }
 
 // Everything of row `row` that does not change during the sweeps.
 static void splitting_row(tl_splitting *s, int32_t row) {
     const tl_splitting_options *opt = s->base.options;
     const int d = s->w.dim, dd = d * d;
-    const int64_t group = row / TL_LANES, lane = row % TL_LANES;
-    double a[TL_MAX_DIM * TL_MAX_DIM], inverse[TL_MAX_DIM * TL_MAX_DIM] = {0.0};
+    double a[TL_MAX_DIM * TL_MAX_DIM], inverse[TL_MAX_DIM * TL_MAX_DIM];
     tl_delassus_diagonal(&s->w, row, a);
-    double low, high, trace = 0.0;
-    tl_sym_eigen_range(d, a, &low, &high);
+    double trace = 0.0;
     for (int k = 0; k < d; k++) trace += a[k * d + k];
+    const double high = splitting_lambda(s, a);
     // A singular block gets just enough of a proximal term to be invertible in double precision;
     // the fixed points of the sweep stay those of the problem.
     double beta = opt->proximal * trace / d;
-    if (low + beta < 1e-10 * high) beta += 1e-8 * high;
-    for (int k = 0; k < d; k++) {
-        a[k * d + k] += beta;
-        inverse[k * d + k] = 1.0;
+    for (int k = 0; k < d; k++) a[k * d + k] += beta;
+    if (!splitting_invert(d, a, inverse)) {
+        beta += 1e-8 * high;
+        for (int k = 0; k < d; k++) a[k * d + k] += 1e-8 * high;
+        splitting_invert(d, a, inverse);
     }
-    double *block = s->block + group * dd * TL_LANES + lane;
-    for (int k = 0; k < dd; k++) block[k * TL_LANES] = a[k];
-    const double unit = opt->step_rule == TL_STEP_MASS ? a[0] : high + beta;
-    tl_small_solve(d, d, a, inverse);
-    double *inv = s->inverse + group * dd * TL_LANES + lane;
-    for (int k = 0; k < dd; k++) inv[k * TL_LANES] = inverse[k];
+    for (int k = 0; k < dd; k++) {
+        s->block[tl_splitting_at(s, row, dd, k)] = a[k];
+        if (s->inverse) s->inverse[(int64_t)row * dd + k] = inverse[k];
+    }
+    if (s->spectrum) s->sound[row] = tl_spectrum_make(a, &s->spectrum[row]);
     const tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
-    double *l = s->law + group * 3 * TL_LANES + lane;
-    l[0] = law.mu;
-    l[TL_LANES] = law.zeta;
-    l[2 * TL_LANES] = law.yield;
-    s->rho[row] = opt->step / unit;
+    s->law[tl_splitting_at(s, row, 3, 0)] = law.mu;
+    s->law[tl_splitting_at(s, row, 3, 1)] = law.zeta;
+    s->law[tl_splitting_at(s, row, 3, 2)] = law.yield;
+    s->rho[row] = opt->step / (opt->step_rule == TL_STEP_MASS ? a[0] : high + beta);
     s->beta[row] = beta;
     s->lambda[row] = high;
-    const double q = tl_norm(d, s->w.q + (int64_t)d * row);
-    s->scale = fmax(s->scale, q / sqrt(high));
+    const double q = tl_norm(d, s->w.q + (int64_t)d * row) / sqrt(high);
+    s->scale = TL_MAX(q, s->scale);
 }
 
 // Empty lanes of a group are given a harmless block, W = 1, so that vector code never divides by 0.
 static void splitting_empty_row(tl_splitting *s, int32_t row) {
     const int d = s->w.dim;
-    const int64_t group = row / TL_LANES, lane = row % TL_LANES;
-    for (int k = 0; k < d; k++) {
-        const int64_t at = (group * d * d + k * d + k) * TL_LANES + lane;
-        s->block[at] = s->inverse[at] = 1.0;
-    }
+    for (int k = 0; k < d; k++) s->block[tl_splitting_at(s, row, d * d, k * d + k)] = 1.0;
     s->rho[row] = s->lambda[row] = 1.0;
 }
 
@@ -148,7 +178,12 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
 
     const int64_t rows = s->plan.rows, d = p->dim;
     TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->block));
-    TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->inverse));
+    s->lanes = (coloured || jacobi) && s->local->forms->lanes[0];
+    if (!s->lanes) TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->inverse));
+    if (!s->lanes && d == 3) {
+        TL_TRY(TL_ALLOC(ctx, rows, &s->spectrum));
+        TL_TRY(TL_ALLOC(ctx, rows, &s->sound));
+    }
     TL_TRY(TL_ALLOC(ctx, rows * 3, &s->law));
     TL_TRY(TL_ALLOC(ctx, rows, &s->rho));
     TL_TRY(TL_ALLOC(ctx, rows, &s->beta));

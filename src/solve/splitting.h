@@ -36,13 +36,18 @@ typedef struct tl_splitting {
     const tl_local_solver *local;
     tl_plan plan;
     tl_delassus w;
-    // By groups of TL_LANES rows, entry k of lane l at [(group * entries + k) * TL_LANES + l].
-    double *block;   // d * d entries: W_ii + β
-    double *inverse; // d * d: its inverse
-    double *law;     // mu, zeta, yield
-    double *rho;     // step
-    double *beta;    // proximal term
-    double *lambda;  // λmax of the symmetric part of W_ii
+    bool lanes; // groups are solved side by side by the lane form of the local solver
+    // Entry k of a row is at [row * entries + k], with lanes at
+    // [(group * entries + k) * TL_LANES + lane]; see tl_splitting_at.
+    double *block; // d * d entries: W_ii + β
+    double *law;   // mu, zeta, yield
+    // By rows.
+    double *inverse;       // d * d: of W_ii + β; NULL with lanes
+    tl_spectrum *spectrum; // d = 3; NULL with lanes
+    bool *sound;           // whether the row has a spectrum; NULL as above
+    double *rho;           // step
+    double *beta;          // proximal term
+    double *lambda;        // λmax(W_ii), or a bound where none of the options needs it
     // By rows, d entries each.
     double *r, *best, *next;
     double *z;       // matrix-free: N Hᵀ r, by unknowns
@@ -50,6 +55,11 @@ typedef struct tl_splitting {
     double *part;    // TL_PARTS sums per chunk, added up in the order of the chunks
     double scale;    // of the `residual` measure
 } tl_splitting;
+
+static inline int64_t tl_splitting_at(const tl_splitting *s, int32_t row, int entries, int k) {
+    return s->lanes ? ((int64_t)(row / TL_LANES) * entries + k) * TL_LANES + row % TL_LANES
+                    : (int64_t)row * entries + k;
+}
 
 talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bool jacobi);
 void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info);

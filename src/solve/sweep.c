@@ -8,18 +8,53 @@
 #include <math.h>
 #include <string.h>
 
+// b += Σ_e block_e r_col(e). A block times a vector is d columns times a number each, one vector
+// instruction a column: two or four doubles wide, whatever the machine has. The columns of a block
+// are added up before they are added to b, which leaves one addition in the chain from block to
+// block. In 3D the fourth entry of a column is the first of the next and comes to nothing.
+typedef double vec2 __attribute__((vector_size(16)));
+typedef double vec4 __attribute__((vector_size(32)));
+
+TL_INLINE void sweep_row_product(int d, const tl_delassus *w, int32_t row, const double *r,
+                                 double *b) {
+    const double *block = w->block + w->start[row] * d * d;
+    const int32_t *col = w->col + w->start[row], *end = w->col + w->start[row + 1];
+    if (d == 3) {
+        vec4 sum = {0.0};
+        for (; col < end; col++, block += 9) {
+            const double *x = r + 3 * (int64_t)*col;
+            vec4 c0, c1, c2;
+            memcpy(&c0, block, sizeof c0);
+            memcpy(&c1, block + 3, sizeof c1);
+            memcpy(&c2, block + 6, sizeof c2);
+            sum += (c0 * x[0] + c1 * x[1]) + c2 * x[2];
+        }
+        for (int k = 0; k < 3; k++) b[k] += sum[k];
+        return;
+    }
+    vec2 sum[TL_MAX_DIM / 2] = {{0.0}};
+    for (; col < end; col++, block += d * d) {
+        const double *x = r + (int64_t)d * *col;
+        for (int i = 0; i < d / 2; i++) {
+            vec2 part = {0.0};
+            for (int j = 0; j < d; j++) {
+                vec2 c;
+                memcpy(&c, block + j * d + 2 * i, sizeof c);
+                part += c * x[j];
+            }
+            sum[i] += part;
+        }
+    }
+    for (int k = 0; k < d; k++) b[k] += sum[k / 2][k % 2];
+}
+
 // b of a row: its velocity without its own impulse.
 TL_INLINE void sweep_velocity_without(int d, const tl_splitting *s, int32_t row, const double *ri,
                                       double *b) {
     const tl_delassus *w = &s->w;
     for (int k = 0; k < d; k++) b[k] = w->q[(int64_t)d * row + k];
     if (w->assembled) {
-        const double *block = w->block + w->start[row] * d * d;
-        for (int64_t e = w->start[row]; e < w->start[row + 1]; e++, block += d * d) {
-            const double *x = s->r + (int64_t)d * w->col[e];
-            for (int i = 0; i < d; i++)
-                for (int j = 0; j < d; j++) b[i] += block[i * d + j] * x[j];
-        }
+        sweep_row_product(d, w, row, s->r, b);
         return;
     }
     for (int64_t e = w->h.start[row]; e < w->h.start[row + 1]; e++) {
@@ -47,13 +82,14 @@ TL_INLINE void sweep_spread(int d, const tl_splitting *s, int32_t row, const dou
 }
 
 TL_INLINE tl_law sweep_law(const tl_splitting *s, int32_t row) {
-    const double *l = s->law + (int64_t)(row / TL_LANES) * 3 * TL_LANES + row % TL_LANES;
-    return (tl_law){.mu = l[0], .zeta = l[TL_LANES], .yield = l[2 * TL_LANES]};
+    return (tl_law){.mu = s->law[tl_splitting_at(s, row, 3, 0)],
+                    .zeta = s->law[tl_splitting_at(s, row, 3, 1)],
+                    .yield = s->law[tl_splitting_at(s, row, 3, 2)]};
 }
 
 // Sums of one chunk while it is swept.
 typedef struct sweep_tally {
-    double activity, normal, tangent, solves, failures;
+    double activity, normal, tangent, solves, failures; // tangent: squared
 } sweep_tally;
 
 // Take over the new impulse of a row: relax, record, store.
@@ -70,8 +106,8 @@ TL_INLINE void sweep_accept(int d, const tl_sweep *sweep, int32_t row, const dou
     }
     const double weight = s->lambda[row] < 1.0 ? s->lambda[row] : 1.0;
     t->activity += weight * weight * change;
-    t->normal = fmax(t->normal, fabs(delta[0]));
-    t->tangent = fmax(t->tangent, tl_norm_t(d, delta));
+    t->normal = TL_MAX(fabs(delta[0]), t->normal);
+    t->tangent = TL_MAX(tl_dot(d - 1, delta + 1, delta + 1), t->tangent);
     t->solves += 1.0;
     t->failures += failed ? 1.0 : 0.0;
     if (s->jacobi) {
@@ -83,7 +119,8 @@ TL_INLINE void sweep_accept(int d, const tl_sweep *sweep, int32_t row, const dou
             for (int k = 0; k < d; k++) ri[k] += delta[k];
         if (!s->w.assembled) sweep_spread(d, s, row, delta);
     }
-    if (sweep->sleep > 0 && sqrt(change) <= sweep->settled) s->asleep[row] = sweep->sleep;
+    if (sweep->sleep > 0 && change <= sweep->settled * sweep->settled)
+        s->asleep[row] = sweep->sleep;
 }
 
 TL_INLINE bool sweep_skips(const tl_sweep *sweep, int32_t row) {
@@ -98,23 +135,20 @@ TL_INLINE bool sweep_skips(const tl_sweep *sweep, int32_t row) {
 TL_INLINE void sweep_group_scalar(int d, const tl_sweep *sweep, int32_t group, bool backwards,
                                   sweep_tally *t) {
     const tl_splitting *s = sweep->s;
-    const double *blocks = s->block + (int64_t)group * d * d * TL_LANES;
-    const double *inverses = s->inverse + (int64_t)group * d * d * TL_LANES;
     for (int step = 0; step < TL_LANES; step++) {
-        const int lane = backwards ? TL_LANES - 1 - step : step;
-        const int32_t row = group * TL_LANES + lane;
+        const int32_t row = group * TL_LANES + (backwards ? TL_LANES - 1 - step : step);
         if (sweep_skips(sweep, row)) continue;
-        double w[TL_MAX_DIM * TL_MAX_DIM], inverse[TL_MAX_DIM * TL_MAX_DIM];
         double b[TL_MAX_DIM], r[TL_MAX_DIM];
-        for (int k = 0; k < d * d; k++) {
-            w[k] = blocks[k * TL_LANES + lane];
-            inverse[k] = inverses[k * TL_LANES + lane];
-        }
         for (int k = 0; k < d; k++) r[k] = s->r[(int64_t)d * row + k];
         sweep_velocity_without(d, s, row, r, b);
         for (int k = 0; k < d; k++) b[k] -= s->beta[row] * r[k];
-        const tl_local p = {
-            .w = w, .inv = inverse, .b = b, .law = sweep_law(s, row), .rho = s->rho[row]};
+        const double *law = s->law + 3 * (int64_t)row;
+        const tl_local p = {.w = s->block + (int64_t)row * d * d,
+                            .inv = s->inverse + (int64_t)row * d * d,
+                            .spectrum = d == 3 && s->sound[row] ? &s->spectrum[row] : NULL,
+                            .b = b,
+                            .law = {.mu = law[0], .zeta = law[1], .yield = law[2]},
+                            .rho = s->rho[row]};
         const int steps = sweep->local(&p, &sweep->control, r);
         sweep_accept(d, sweep, row, r, steps < 0, t);
     }
@@ -161,7 +195,7 @@ TL_INLINE void sweep_chunk(int d, const tl_sweep *sweep, int32_t chunk, bool bac
     double *part = s->part + (int64_t)chunk * TL_PARTS;
     part[TL_PART_ACTIVITY] = t.activity;
     part[TL_PART_NORMAL] = t.normal;
-    part[TL_PART_TANGENT] = t.tangent;
+    part[TL_PART_TANGENT] = sqrt(t.tangent);
     part[TL_PART_SOLVES] += t.solves;
     part[TL_PART_FAILURES] += t.failures;
 }
@@ -229,10 +263,12 @@ TL_INLINE void sweep_spread_chunk(int d, const tl_splitting *s, int32_t chunk) {
 }
 
 #define SWEEP_FORMS(d)                                                                             \
-    static void sweep_chunk_##d(const tl_sweep *sweep, int32_t chunk, bool backwards) {            \
+    void tl_sweep_chunk_##d(const tl_sweep *sweep, int32_t chunk, bool backwards);                 \
+    void tl_sweep_check_##d(const tl_sweep *sweep, int32_t chunk);                                 \
+    TL_SIMD_CLONES void tl_sweep_chunk_##d(const tl_sweep *sweep, int32_t chunk, bool backwards) { \
         sweep_chunk(d, sweep, chunk, backwards);                                                   \
     }                                                                                              \
-    static void sweep_check_##d(const tl_sweep *sweep, int32_t chunk) {                            \
+    TL_SIMD_CLONES void tl_sweep_check_##d(const tl_sweep *sweep, int32_t chunk) {                 \
         sweep_check(d, sweep, chunk);                                                              \
     }
 SWEEP_FORMS(2)
@@ -243,16 +279,15 @@ void tl_sweep_init(tl_sweep *sweep, tl_splitting *s) {
     const tl_splitting_options *opt = s->base.options;
     const talus_problem *p = s->w.problem;
     const int index = tl_dim_index(p->dim);
-    static void (*const chunk[])(const tl_sweep *, int32_t, bool) = {sweep_chunk_2, sweep_chunk_3,
-                                                                     sweep_chunk_6};
-    static void (*const check[])(const tl_sweep *, int32_t) = {sweep_check_2, sweep_check_3,
-                                                               sweep_check_6};
-    const bool uncoupled = s->plan.coloured || s->jacobi;
+    static void (*const chunk[])(const tl_sweep *, int32_t,
+                                 bool) = {tl_sweep_chunk_2, tl_sweep_chunk_3, tl_sweep_chunk_6};
+    static void (*const check[])(const tl_sweep *, int32_t) = {tl_sweep_check_2, tl_sweep_check_3,
+                                                               tl_sweep_check_6};
     *sweep = (tl_sweep){
         .s = s,
         .control = {.tolerance = opt->local_tolerance, .iterations = opt->local_iterations},
         .local = s->local->forms->solve[index],
-        .lanes = uncoupled ? s->local->forms->lanes[index] : NULL,
+        .lanes = s->lanes ? s->local->forms->lanes[index] : NULL,
         .relaxation = opt->relaxation,
         // What one block may contribute to the natural residual, were all to contribute the same.
         .settled = opt->sleep_level * opt->common.tolerance * fmax(1.0, p->q_norm) /

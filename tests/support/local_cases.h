@@ -7,7 +7,8 @@
 
 typedef struct local_case {
     double w[36], inv[36], b[6];
-    tl_local problem; // points into the arrays above
+    tl_spectrum spectrum;
+    tl_local problem; // points into the fields above
 } local_case;
 
 /// Number of kinds of right-hand side; see local_case_make.

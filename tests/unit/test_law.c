@@ -85,7 +85,8 @@ static void check_projection(tl_rng *rng, int d, const tl_law *law, double scale
 
 static void projection(void **state) {
     (void)state;
-    static const double scales[] = {1.0, 1e-140, 1e-20, 1e20, 1e150};
+    // The squares of the smallest lengths met, 1e-15 of the scale, must not underflow.
+    static const double scales[] = {1.0, 1e-130, 1e-20, 1e20, 1e150};
     tl_rng rng = {101};
     for (int a = 0; a < DIMS; a++)
         for (int b = 0; b < MUS; b++)
