@@ -101,6 +101,7 @@ bench-siconos: release
 	    mkdir -p build/siconos bench/results && \
 	    $(CC) -std=c17 -O2 -Wall -Wextra -Iinclude -Isrc -isystem $(SICONOS_INCLUDE) \
 	        -isystem $(SICONOS_INCLUDE)/numerics -isystem /usr/include/suitesparse \
+	        -DSICONOS_VERSION="\"$$(dpkg-query -W -f '$${Version}' libsiconos-numerics-dev)\"" \
 	        bench/siconos/*.c build/release/lib/libtalus.a -lsiconos_numerics -lsiconos_externals \
 	        $$(pkg-config --cflags --libs hdf5-serial openblas lapacke) -lcholmod -lm -lpthread \
 	        -o build/siconos/compare && \

@@ -24,12 +24,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef SICONOS_VERSION
+#define SICONOS_VERSION "of unknown version"
+#endif
+
 enum { FILE_LIMIT = 4096, SETUP_LIMIT = 64, PATIENT_SETUPS = 6, FINALISTS = 3 };
 static const double COUNTED_MS = 0.1; // below this a time is noise and no ratio is counted
 
 typedef struct run_options {
     double tol, limit;
     const char *problems, *only, *csv;
+    int argc;
+    char **argv; // the command, for the head of the table
 } run_options;
 
 // One measurement, in memory shared with the process that makes it: what was reached before a
@@ -329,11 +335,13 @@ static FILE *open_csv(const run_options *options) {
     const time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     cpu_model(cpu, sizeof cpu);
+    fprintf(csv, "# compare");
+    for (int k = 1; k < options->argc; k++) fprintf(csv, " %s", options->argv[k]);
     fprintf(csv,
-            "# compare --tol %g (make bench-siconos); commit %s; %s, %ld cores, one used; %s; "
-            "simd %s; Siconos 4.4 of Debian 12; least of repeats; %s\n",
+            "; tolerance %g; commit %s; %s, %ld cores, one used; %s; simd %s; Siconos %s; least of "
+            "repeats; %s\n",
             options->tol, build.commit, cpu, sysconf(_SC_NPROCESSORS_ONLN), build.compiler,
-            build.simd, date);
+            build.simd, SICONOS_VERSION, date);
     return csv;
 }
 
@@ -391,7 +399,8 @@ int main(int argc, char **argv) {
         setenv("OMP_NUM_THREADS", "1", 1);
         execv("/proc/self/exe", argv);
     }
-    run_options options = {.tol = 1e-4, .problems = getenv("TALUS_PROBLEMS")};
+    run_options options = {
+        .tol = 1e-4, .argc = argc, .argv = argv, .problems = getenv("TALUS_PROBLEMS")};
     if (!options.problems) options.problems = "../shared/problems";
     for (int k = 1; k < argc; k += 2) {
         const char *value = k + 1 < argc ? argv[k + 1] : "";

@@ -5,12 +5,14 @@
 // that the context knows what it holds without asking the allocator. With the default allocator the
 // block comes from calloc and is aligned by hand: large blocks are then zero pages that the system
 // hands out on first touch, which clearing by memset would undo.
+#define _GNU_SOURCE // madvise
 #include "base/context_impl.h"
 #include <cblas.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef struct memory_header {
     size_t bytes; // of the whole block, as counted in memory_now
@@ -18,6 +20,21 @@ typedef struct memory_header {
 } memory_header;
 
 _Static_assert(sizeof(memory_header) <= TL_ALIGN, "the header takes the line before the items");
+
+// Sweeps stream through hundreds of megabytes: with pages of 4 kB they wait for address translation
+// more than for data. The advice is a wish; that it may be refused does not matter.
+static void memory_use_huge_pages(void *start, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    const size_t page = 4096, huge = (size_t)1 << 21;
+    if (bytes < 2 * huge) return;
+    const uintptr_t first = ((uintptr_t)start + page - 1) / page * page;
+    const uintptr_t last = ((uintptr_t)start + bytes) / page * page;
+    (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+#else
+    (void)start;
+    (void)bytes;
+#endif
+}
 
 // Zeroed memory, TL_ALIGN aligned, for a definition that need not be in a context yet. *start is
 // what memory_give_back takes.
@@ -28,6 +45,7 @@ static void *memory_take(const talus_context_def *def, size_t bytes, void **star
     }
     *start = calloc(1, bytes + TL_ALIGN);
     if (!*start) return NULL;
+    memory_use_huge_pages(*start, bytes + TL_ALIGN);
     // calloc aligns to 16 bytes, so there is always a line boundary within the next TL_ALIGN bytes
     const size_t offset = (size_t)((uintptr_t)*start % TL_ALIGN);
     return (char *)*start + (TL_ALIGN - offset);

@@ -15,24 +15,22 @@ typedef struct tl_local_control {
     int iterations;   // most Newton steps of one visit
 } tl_local_control;
 
-/// What the sliding search can know of a 3 × 3 block before b comes: the tangent with the normal
-/// eliminated, T = W_TT − W_TN W_NT / W_NN, by its eigenvectors (cosine, sine), (−sine, cosine).
-typedef struct tl_spectrum {
-    double inverse_nn; // 1 / W_NN
-    double cosine, sine;
-    double t1, t2; // eigenvalues of T
-    double w1, w2; // W_NT in the eigenvectors
-    double b1, b2; // W_TN / W_NN in the eigenvectors
-} tl_spectrum;
+/// What the sliding search can know of a 3 × 3 block before b comes: the tangent once the normal is
+/// eliminated, T = W_TT − W_TN W_NT / W_NN.
+typedef struct tl_schur {
+    double inverse_nn;         // 1 / W_NN
+    double t11, t12, t21, t22; // T
+    double b1, b2;             // W_TN / W_NN
+} tl_schur;
 
-/// False when W is not symmetric, or too badly conditioned for results that are not refined.
-bool tl_spectrum_make(const double *w, tl_spectrum *out);
+/// False when W is too badly conditioned for results that are not refined afterwards.
+bool tl_schur_make(const double *w, tl_schur *out);
 
 /// One problem. `inv` is W⁻¹ (of W regularised, where W is singular); `rho` the step of the
-/// methods that have one [unit of r/u]; `spectrum` may be NULL and helps d = 3 only.
+/// methods that have one [unit of r/u]; `schur` may be NULL and helps d = 3 only.
 typedef struct tl_local {
     const double *w, *inv, *b;
-    const tl_spectrum *spectrum;
+    const tl_schur *schur;
     tl_law law;
     double rho;
 } tl_local;

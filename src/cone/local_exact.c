@@ -12,29 +12,18 @@
 
 enum { SLIDE_STEPS = 8 }; // refinements of one candidate; quadratic, so ample
 
-bool tl_spectrum_make(const double *w, tl_spectrum *out) {
-    const double size = fabs(w[0]) + fabs(w[4]) + fabs(w[8]);
-    const double asymmetry = fabs(w[1] - w[3]) + fabs(w[2] - w[6]) + fabs(w[5] - w[7]);
-    if (!(w[0] > 0.0) || !(asymmetry <= 1e-14 * size)) return false;
-    const double inverse = 1.0 / w[0];
-    const double a = w[4] - w[3] * w[1] * inverse, b = w[5] - w[3] * w[2] * inverse;
-    const double c = w[8] - w[6] * w[2] * inverse;
-    // The eigenvectors of [a b; b c]: tan 2θ = 2b / (a − c), by the smaller rotation.
-    const double difference = 0.5 * (a - c), radius = sqrt(difference * difference + b * b);
-    double cosine = 1.0, sine = 0.0;
-    if (radius > 0.0) {
-        cosine = sqrt(0.5 * (1.0 + fabs(difference) / radius));
-        sine = (difference < 0.0 ? -b : b) / (2.0 * radius * cosine);
-    }
-    *out = (tl_spectrum){.inverse_nn = inverse, .cosine = cosine, .sine = sine};
-    out->t1 = cosine * cosine * a + 2.0 * cosine * sine * b + sine * sine * c;
-    out->t2 = sine * sine * a - 2.0 * cosine * sine * b + cosine * cosine * c;
-    out->w1 = cosine * w[1] + sine * w[2];
-    out->w2 = cosine * w[2] - sine * w[1];
-    out->b1 = (cosine * w[3] + sine * w[6]) * inverse;
-    out->b2 = (cosine * w[6] - sine * w[3]) * inverse;
-    const double least = out->t1 < out->t2 ? out->t1 : out->t2;
-    return w[0] > 1e-4 * size && least > 1e-4 * size;
+bool tl_schur_make(const double *w, tl_schur *out) {
+    const double size = fabs(w[0]) + fabs(w[4]) + fabs(w[8]), inverse = 1.0 / w[0];
+    *out = (tl_schur){.inverse_nn = inverse,
+                      .t11 = w[4] - w[3] * w[1] * inverse,
+                      .t12 = w[5] - w[3] * w[2] * inverse,
+                      .t21 = w[7] - w[6] * w[1] * inverse,
+                      .t22 = w[8] - w[6] * w[2] * inverse,
+                      .b1 = w[3] * inverse,
+                      .b2 = w[6] * inverse};
+    // The smaller eigenvalue of T is at least det T / tr T.
+    const double trace = out->t11 + out->t22, det = out->t11 * out->t22 - out->t12 * out->t21;
+    return w[0] > 1e-4 * size && trace > 0.0 && det > 1e-4 * size * trace;
 }
 
 // r = −W⁻¹ b, refined once: a stored inverse alone leaves u of the size of eps cond(W) |b|.
@@ -331,12 +320,12 @@ TL_INLINE int hybrid_slide(int d, const tl_local *p, const tl_local_control *con
 
 TL_INLINE int hybrid_solve(int d, const tl_local *p, const tl_local_control *control, double *r) {
     if (p->law.yield > 0.0) return exact_last_resort(d, p, control, r);
-    if (d == 3 && p->spectrum && p->law.zeta == 0.0 && p->law.mu > 0.0 && !isinf(p->law.mu)) {
+    if (d == 3 && p->schur && p->law.zeta == 0.0 && p->law.mu > 0.0 && !isinf(p->law.mu)) {
         if (p->b[0] >= 0.0) {
             for (int k = 0; k < d; k++) r[k] = 0.0;
             return 0;
         }
-        if (slide_spectral(p, control->tolerance, r)) return 1;
+        if (slide_schur(p, control->tolerance, r)) return 1;
     }
     if (exact_simple(d, p, r)) return 0;
     const int steps = hybrid_slide(d, p, control, r);

@@ -138,70 +138,71 @@ TL_INLINE int slide_search(int d, const tl_local *p, double *r, double *alpha) {
     return step;
 }
 
-/// The same search in 3D with T diagonal, Coulomb: y = −c/(t + α) is r_T in the eigenvectors and
-/// two divisions give all of ψ and its slope. α = 0 is tried first: that is sticking. `r` brings
+/// The same search in 3D on tl_schur, Coulomb: with c = b_T − W_TN b_N / W_NN,
+///     r_T = −(T + α)⁻¹ c,   r_N = −(b_N + W_NT r_T) / W_NN,
+/// one division gives r(α) and its derivative. α = 0 is tried first: that is sticking. `r` brings
 /// the last visit's impulse and takes the result. False when the iteration does not settle.
-TL_INLINE bool slide_spectral(const tl_local *p, double tolerance, double *r) {
-    const tl_spectrum *s = p->spectrum;
-    const double *b = p->b, mu = p->law.mu, bn = b[0];
-    const double c1 = s->cosine * b[1] + s->sine * b[2] - s->b1 * bn;
-    const double c2 = s->cosine * b[2] - s->sine * b[1] - s->b2 * bn;
-    double y1 = -c1 / s->t1, y2 = -c2 / s->t2;
-    double n = -(bn + s->w1 * y1 + s->w2 * y2) * s->inverse_nn;
-    double t2 = y1 * y1 + y2 * y2;
-    bool settled = n >= 0.0 && t2 <= mu * mu * n * n;
-    if (!settled) {
-        const double q1 = s->cosine * r[1] + s->sine * r[2];
-        const double q2 = s->cosine * r[2] - s->sine * r[1];
-        const double qq = q1 * q1 + q2 * q2;
-        double a = qq > 0.0 ? -(q1 * (c1 + s->t1 * q1) + q2 * (c2 + s->t2 * q2)) / qq : 0.0;
-        double low = 0.0, high = INFINITY;
+TL_INLINE bool slide_schur(const tl_local *p, double tolerance, double *r) {
+    const tl_schur *s = p->schur;
+    const double *b = p->b, mu = p->law.mu, w1 = p->w[1], w2 = p->w[2];
+    const double c1 = b[1] - s->b1 * b[0], c2 = b[2] - s->b2 * b[0], cross = s->t12 * s->t21;
+    double inverse = 1.0 / (s->t11 * s->t22 - cross);
+    double y1 = (s->t12 * c2 - s->t22 * c1) * inverse, y2 = (s->t21 * c1 - s->t11 * c2) * inverse;
+    double n = -(b[0] + w1 * y1 + w2 * y2) * s->inverse_nn;
+    double a = 0.0, low = 0.0, high = INFINITY;
+    bool settled = n >= 0.0 && y1 * y1 + y2 * y2 <= mu * mu * n * n;
+    if (!settled) { // α of the last visit: u_T = −α r_T in the least squares sense
+        const double u1 = c1 + s->t11 * r[1] + s->t12 * r[2];
+        const double u2 = c2 + s->t21 * r[1] + s->t22 * r[2], rr = r[1] * r[1] + r[2] * r[2];
+        if (rr > 0.0) a = -(u1 * r[1] + u2 * r[2]) / rr;
         if (!(a > 0.0 && a < 1e300)) a = 0.0;
-        for (int step = 0; step < 60 && !settled; step++) {
-            const double i1 = 1.0 / (s->t1 + a), i2 = 1.0 / (s->t2 + a);
-            y1 = -c1 * i1;
-            y2 = -c2 * i2;
-            n = -(bn + s->w1 * y1 + s->w2 * y2) * s->inverse_nn;
-            t2 = y1 * y1 + y2 * y2;
-            const double inverse_t = 1.0 / sqrt(t2), psi = mu * n * inverse_t - 1.0;
-            const double d1 = y1 * i1, d2 = y2 * i2; // −dy/dα
-            const double slope = mu * inverse_t *
-                                 ((s->w1 * d1 + s->w2 * d2) * s->inverse_nn +
-                                  n * (y1 * d1 + y2 * d2) * (inverse_t * inverse_t));
-            if (psi < 0.0)
-                low = a;
-            else
-                high = a;
-            double next = a - psi / slope;
-            const bool newton = next > low && next < high;
-            // y bends over Δα/(t + α): what a Newton step leaves is of the order of its square.
-            const double bend = (next - a) * TL_MAX(i1, i2);
-            settled = newton && psi * psi <= tolerance && bend * bend <= 0.01 * tolerance;
-            if (!newton) {
-                if (fabs(psi) <= 0.1 * tolerance) {
-                    settled = true;
-                    next = a;
-                } else if (isinf(high)) {
-                    next = TL_MAX(16.0 * a, s->t1 + s->t2);
-                } else {
-                    next = low > 0.0 ? sqrt(low) * sqrt(high) : 1e-3 * high;
-                }
+    }
+    for (int step = 0; !settled; step++) {
+        if (step == 60) return false;
+        const double a1 = s->t11 + a, a2 = s->t22 + a;
+        inverse = 1.0 / (a1 * a2 - cross);
+        y1 = (s->t12 * c2 - a2 * c1) * inverse;
+        y2 = (s->t21 * c1 - a1 * c2) * inverse;
+        n = -(b[0] + w1 * y1 + w2 * y2) * s->inverse_nn;
+        const double d1 = (a2 * y1 - s->t12 * y2) * inverse; // −dr_T/dα
+        const double d2 = (a1 * y2 - s->t21 * y1) * inverse;
+        const double inverse_t = 1.0 / sqrt(y1 * y1 + y2 * y2), psi = mu * n * inverse_t - 1.0;
+        const double slope =
+            mu * inverse_t *
+            ((w1 * d1 + w2 * d2) * s->inverse_nn + n * (y1 * d1 + y2 * d2) * inverse_t * inverse_t);
+        if (psi < 0.0)
+            low = a;
+        else
+            high = a;
+        double next = a - psi / slope;
+        if (next > low && next < high) {
+            // r_T bends over Δα |(T + α)⁻¹|: what a Newton step leaves is of the order of its
+            // square.
+            const double bend = (next - a) * (a1 + a2) * inverse;
+            if (psi * psi <= tolerance && bend * bend <= 0.01 * tolerance) {
+                y1 -= d1 * (next - a);
+                y2 -= d2 * (next - a);
+                n = -(b[0] + w1 * y1 + w2 * y2) * s->inverse_nn;
+                settled = true;
             }
-            a = next;
+        } else if (fabs(psi) <= 0.1 * tolerance) {
+            settled = true;
+        } else if (isinf(high)) {
+            next = TL_MAX(16.0 * a, s->t11 + s->t22);
+        } else {
+            next = low > 0.0 ? sqrt(low) * sqrt(high) : 1e-3 * high;
         }
-        if (!settled) return false;
-        y1 = -c1 / (s->t1 + a);
-        y2 = -c2 / (s->t2 + a);
-        n = -(bn + s->w1 * y1 + s->w2 * y2) * s->inverse_nn;
-        t2 = y1 * y1 + y2 * y2;
-        const double factor = mu * n / sqrt(t2);
-        y1 *= factor;
-        y2 *= factor;
-        if (!(n > 0.0) || !isfinite(factor)) return false;
+        if (settled) { // onto the cone
+            const double factor = mu * n / sqrt(y1 * y1 + y2 * y2);
+            if (!(n > 0.0) || !isfinite(factor)) return false;
+            y1 *= factor;
+            y2 *= factor;
+        }
+        a = next;
     }
     r[0] = n;
-    r[1] = s->cosine * y1 - s->sine * y2;
-    r[2] = s->sine * y1 + s->cosine * y2;
+    r[1] = y1;
+    r[2] = y2;
     return true;
 }
 

@@ -8,7 +8,7 @@ static talus_status jacobi_prepare(talus_solver *s, const talus_problem *p) {
 
 const tl_solver_ops tl_jacobi_ops = {
     .name = "jacobi",
-    .summary = "all contacts at once from the last impulses; needs relaxation < 1 to converge",
+    .summary = "all contacts at once from the last impulses, relaxed by lambda_max(D^-1 W)",
     .size = sizeof(tl_splitting),
     .options_size = sizeof(tl_splitting_options),
     .options = tl_splitting_rows,

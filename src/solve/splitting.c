@@ -74,10 +74,10 @@ void tl_splitting_clear(talus_solver *base) {
         *arrays[k] = NULL;
     }
     tl_free(ctx, s->asleep);
-    tl_free(ctx, s->spectrum);
+    tl_free(ctx, s->schur);
     tl_free(ctx, s->sound);
     s->asleep = NULL;
-    s->spectrum = NULL;
+    s->schur = NULL;
     s->sound = NULL;
 }
 
@@ -135,7 +135,7 @@ static void splitting_row(tl_splitting *s, int32_t row) {
         s->block[tl_splitting_at(s, row, dd, k)] = a[k];
         if (s->inverse) s->inverse[(int64_t)row * dd + k] = inverse[k];
     }
-    if (s->spectrum) s->sound[row] = tl_spectrum_make(a, &s->spectrum[row]);
+    if (s->schur) s->sound[row] = tl_schur_make(a, &s->schur[row]);
     const tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
     s->law[tl_splitting_at(s, row, 3, 0)] = law.mu;
     s->law[tl_splitting_at(s, row, 3, 1)] = law.zeta;
@@ -152,6 +152,36 @@ static void splitting_empty_row(tl_splitting *s, int32_t row) {
     const int d = s->w.dim;
     for (int k = 0; k < d; k++) s->block[tl_splitting_at(s, row, d * d, k * d + k)] = 1.0;
     s->rho[row] = s->lambda[row] = 1.0;
+}
+
+// λmax(D⁻¹ W), D the diagonal blocks, by power iteration from a fixed start. Jacobi with the
+// impulses divided by it decreases the convex objective, for then W <= λ D.
+static double splitting_crowding(tl_splitting *s) {
+    const int d = s->w.dim;
+    double lambda = 1.0, old[TL_MAX_DIM], block[TL_MAX_DIM * TL_MAX_DIM], u[TL_MAX_DIM];
+    for (int64_t k = 0; k < (int64_t)d * s->plan.rows; k++)
+        s->r[k] = s->plan.order[k / d] < 0 ? 0.0 : 1.0 + (double)(k % 7) / 7.0;
+    for (int step = 0; step < 30; step++) {
+        double most = 0.0, size = 0.0;
+        if (!s->w.assembled) tl_sweep_rebuild(s);
+        for (int32_t row = 0; row < s->plan.rows; row++) { // next = D⁻¹ W r
+            if (s->plan.order[row] < 0) continue;
+            tl_sweep_velocity(s, row, u);
+            for (int k = 0; k < d; k++) u[k] -= s->w.q[(int64_t)d * row + k];
+            for (int k = 0; k < d * d; k++) block[k] = s->block[tl_splitting_at(s, row, d * d, k)];
+            if (d == 2) tl_small_solve(2, 1, block, u);
+            if (d == 3) tl_small_solve(3, 1, block, u);
+            if (d == 6) tl_small_solve(6, 1, block, u);
+            memcpy(s->next + (int64_t)d * row, u, (size_t)d * sizeof *u);
+            memcpy(old, s->r + (int64_t)d * row, (size_t)d * sizeof *u);
+            most += tl_dot(d, u, u);
+            size += tl_dot(d, old, old);
+        }
+        if (!(most > 0.0)) return 1.0;
+        lambda = sqrt(most / size);
+        for (int64_t k = 0; k < (int64_t)d * s->plan.rows; k++) s->r[k] = s->next[k] / sqrt(most);
+    }
+    return TL_MAX(1.0, 1.1 * lambda); // the iteration comes from below
 }
 
 talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bool jacobi) {
@@ -181,7 +211,7 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     s->lanes = (coloured || jacobi) && s->local->forms->lanes[0];
     if (!s->lanes) TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->inverse));
     if (!s->lanes && d == 3) {
-        TL_TRY(TL_ALLOC(ctx, rows, &s->spectrum));
+        TL_TRY(TL_ALLOC(ctx, rows, &s->schur));
         TL_TRY(TL_ALLOC(ctx, rows, &s->sound));
     }
     TL_TRY(TL_ALLOC(ctx, rows * 3, &s->law));
@@ -201,6 +231,7 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
         else
             splitting_empty_row(s, row);
     }
+    s->crowding = jacobi ? splitting_crowding(s) : 1.0;
     return TALUS_OK;
 }
 
@@ -287,8 +318,8 @@ static bool splitting_calm(splitting_run *run) {
     tl_splitting *s = run->s;
     const tl_splitting_options *opt = s->base.options;
     run->sweep.relaxation *= 0.5;
-    if (run->sweep.relaxation < 0.1 * opt->relaxation) {
-        run->sweep.relaxation = opt->relaxation;
+    if (run->sweep.relaxation < 0.1 * opt->relaxation / s->crowding) {
+        run->sweep.relaxation = opt->relaxation / s->crowding;
         run->patience *= 4.0;
     }
     run->best_sweep = run->sweeps;

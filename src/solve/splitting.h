@@ -42,18 +42,19 @@ typedef struct tl_splitting {
     double *block; // d * d entries: W_ii + β
     double *law;   // mu, zeta, yield
     // By rows.
-    double *inverse;       // d * d: of W_ii + β; NULL with lanes
-    tl_spectrum *spectrum; // d = 3; NULL with lanes
-    bool *sound;           // whether the row has a spectrum; NULL as above
-    double *rho;           // step
-    double *beta;          // proximal term
-    double *lambda;        // λmax(W_ii), or a bound where none of the options needs it
+    double *inverse; // d * d: of W_ii + β; NULL with lanes
+    tl_schur *schur; // d = 3; NULL with lanes
+    bool *sound;     // whether the row has a schur; NULL as above
+    double *rho;     // step
+    double *beta;    // proximal term
+    double *lambda;  // λmax(W_ii), or a bound where none of the options needs it
     // By rows, d entries each.
     double *r, *best, *next;
     double *z;       // matrix-free: N Hᵀ r, by unknowns
     int32_t *asleep; // rows: sweeps left to sleep
     double *part;    // TL_PARTS sums per chunk, added up in the order of the chunks
     double scale;    // of the `residual` measure
+    double crowding; // jacobi: an estimate of λmax(D⁻¹ W), by which it is relaxed; nlgs: 1
 } tl_splitting;
 
 static inline int64_t tl_splitting_at(const tl_splitting *s, int32_t row, int entries, int k) {

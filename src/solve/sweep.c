@@ -145,7 +145,7 @@ TL_INLINE void sweep_group_scalar(int d, const tl_sweep *sweep, int32_t group, b
         const double *law = s->law + 3 * (int64_t)row;
         const tl_local p = {.w = s->block + (int64_t)row * d * d,
                             .inv = s->inverse + (int64_t)row * d * d,
-                            .spectrum = d == 3 && s->sound[row] ? &s->spectrum[row] : NULL,
+                            .schur = d == 3 && s->sound[row] ? &s->schur[row] : NULL,
                             .b = b,
                             .law = {.mu = law[0], .zeta = law[1], .yield = law[2]},
                             .rho = s->rho[row]};
@@ -200,6 +200,22 @@ TL_INLINE void sweep_chunk(int d, const tl_sweep *sweep, int32_t chunk, bool bac
     part[TL_PART_FAILURES] += t.failures;
 }
 
+// u = W r + q of a row.
+TL_INLINE void sweep_velocity(int d, const tl_splitting *s, int32_t row, double *u) {
+    const double *ri = s->r + (int64_t)d * row;
+    double block[TL_MAX_DIM * TL_MAX_DIM], own[TL_MAX_DIM];
+    sweep_velocity_without(d, s, row, ri, u);
+    tl_delassus_diagonal(&s->w, row, block);
+    tl_mv(d, block, ri, own);
+    for (int k = 0; k < d; k++) u[k] += own[k];
+}
+
+void tl_sweep_velocity(const tl_splitting *s, int32_t row, double *u) {
+    if (s->w.dim == 2) sweep_velocity(2, s, row, u);
+    if (s->w.dim == 3) sweep_velocity(3, s, row, u);
+    if (s->w.dim == 6) sweep_velocity(6, s, row, u);
+}
+
 // The contribution of a row to the stopping measure, from its velocity u and impulse r.
 TL_INLINE double sweep_row_measure(int d, const tl_splitting *s, tl_measure measure, int32_t row,
                                    const double *u, const double *r) {
@@ -242,11 +258,8 @@ TL_INLINE void sweep_check(int d, const tl_sweep *sweep, int32_t chunk) {
          row < s->plan.chunk_start[chunk + 1] * TL_LANES; row++) {
         if (s->plan.order[row] < 0) continue;
         const double *ri = s->r + (int64_t)d * row;
-        double u[TL_MAX_DIM], block[TL_MAX_DIM * TL_MAX_DIM], own[TL_MAX_DIM];
-        sweep_velocity_without(d, s, row, ri, u);
-        tl_delassus_diagonal(&s->w, row, block);
-        tl_mv(d, block, ri, own);
-        for (int k = 0; k < d; k++) u[k] += own[k];
+        double u[TL_MAX_DIM];
+        sweep_velocity(d, s, row, u);
         const double x = sweep_row_measure(d, s, measure, row, u, ri);
         if (sums)
             total += x;
@@ -256,10 +269,16 @@ TL_INLINE void sweep_check(int d, const tl_sweep *sweep, int32_t chunk) {
     s->part[(int64_t)chunk * TL_PARTS + TL_PART_CHECK] = total;
 }
 
-TL_INLINE void sweep_spread_chunk(int d, const tl_splitting *s, int32_t chunk) {
+// z ← z + N Hᵀ r over the rows of a chunk.
+static void sweep_spread_chunk(const tl_splitting *s, int32_t chunk) {
     for (int32_t row = s->plan.chunk_start[chunk] * TL_LANES;
-         row < s->plan.chunk_start[chunk + 1] * TL_LANES; row++)
-        if (s->plan.order[row] >= 0) sweep_spread(d, s, row, s->r + (int64_t)d * row);
+         row < s->plan.chunk_start[chunk + 1] * TL_LANES; row++) {
+        const double *r = s->r + (int64_t)s->w.dim * row;
+        if (s->plan.order[row] < 0) continue;
+        if (s->w.dim == 2) sweep_spread(2, s, row, r);
+        if (s->w.dim == 3) sweep_spread(3, s, row, r);
+        if (s->w.dim == 6) sweep_spread(6, s, row, r);
+    }
 }
 
 #define SWEEP_FORMS(d)                                                                             \
@@ -288,7 +307,7 @@ void tl_sweep_init(tl_sweep *sweep, tl_splitting *s) {
         .control = {.tolerance = opt->local_tolerance, .iterations = opt->local_iterations},
         .local = s->local->forms->solve[index],
         .lanes = s->lanes ? s->local->forms->lanes[index] : NULL,
-        .relaxation = opt->relaxation,
+        .relaxation = opt->relaxation / s->crowding,
         // What one block may contribute to the natural residual, were all to contribute the same.
         .settled = opt->sleep_level * opt->common.tolerance * fmax(1.0, p->q_norm) /
                    sqrt(fmax(1.0, p->count)),
@@ -317,13 +336,14 @@ static void sweep_rebuild(const tl_splitting *s, tl_team *team, int rank) {
     tl_barrier(team);
     for (int32_t colour = 0; colour < s->plan.colour_count; colour++) {
         sweep_part(&s->plan, colour, team, rank, &begin, &end);
-        for (int64_t c = begin; c < end; c++) {
-            if (s->w.dim == 2) sweep_spread_chunk(2, s, (int32_t)c);
-            if (s->w.dim == 3) sweep_spread_chunk(3, s, (int32_t)c);
-            if (s->w.dim == 6) sweep_spread_chunk(6, s, (int32_t)c);
-        }
+        for (int64_t c = begin; c < end; c++) sweep_spread_chunk(s, (int32_t)c);
         tl_barrier(team);
     }
+}
+
+void tl_sweep_rebuild(const tl_splitting *s) {
+    memset(s->z, 0, (size_t)s->w.dof * sizeof *s->z);
+    for (int32_t c = 0; c < s->plan.chunk_count; c++) sweep_spread_chunk(s, c);
 }
 
 void tl_sweep_run(const tl_sweep *sweep, int32_t index, tl_team *team, int rank) {

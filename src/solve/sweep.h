@@ -31,6 +31,10 @@ typedef struct tl_sweep {
 } tl_sweep;
 
 void tl_sweep_init(tl_sweep *sweep, tl_splitting *s);
+/// u = W r + q of one row at the solver's r (and z).
+void tl_sweep_velocity(const tl_splitting *s, int32_t row, double *u);
+/// z = N Hᵀ r by the caller alone.
+void tl_sweep_rebuild(const tl_splitting *s);
 /// Sweep number `index` over all blocks. Ends with a barrier.
 void tl_sweep_run(const tl_sweep *sweep, int32_t index, tl_team *team, int rank);
 /// Fill TL_PART_CHECK of all chunks at the current r. Ends with a barrier.

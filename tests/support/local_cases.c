@@ -66,11 +66,11 @@ void local_case_make(tl_rng *rng, int d, bool associated, int kind, local_case *
     if (!tl_small_solve(d, d, a, out->inv)) memset(out->inv, 0, sizeof out->inv);
     double trace = 0.0;
     for (int k = 0; k < d; k++) trace += out->w[k * d + k];
-    out->problem = (tl_local){
-        .w = out->w,
-        .inv = out->inv,
-        .spectrum = d == 3 && tl_spectrum_make(out->w, &out->spectrum) ? &out->spectrum : NULL,
-        .b = out->b,
-        .law = {.mu = mu, .zeta = associated ? mu : 0.0, .yield = 0.0},
-        .rho = 1.0 / trace};
+    out->problem =
+        (tl_local){.w = out->w,
+                   .inv = out->inv,
+                   .schur = d == 3 && tl_schur_make(out->w, &out->schur) ? &out->schur : NULL,
+                   .b = out->b,
+                   .law = {.mu = mu, .zeta = associated ? mu : 0.0, .yield = 0.0},
+                   .rho = 1.0 / trace};
 }
