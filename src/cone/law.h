@@ -65,7 +65,9 @@ TL_INLINE void tl_project(int d, const tl_law *law, const double *x, double *out
         normal = 0.0;
         factor = 1.0;
     } else { // on the slope, or on the rim of the disc at its foot
-        const double a = (n + mu * (t - yield)) / (1.0 + mu * mu);
+        // (n + mu (t − yield)) / (1 + mu²), whose square may overflow where mu is large.
+        const double a = mu > 1.0 ? (n / mu + (t - yield)) / (1.0 / mu + mu)
+                                  : (n + mu * (t - yield)) / (1.0 + mu * mu);
         normal = a > 0.0 ? a : 0.0;
         factor = (yield + mu * normal) / t;
     }

@@ -21,12 +21,13 @@ typedef struct tl_schur {
     double inverse_nn;         // 1 / W_NN
     double t11, t12, t21, t22; // T
     double b1, b2;             // W_TN / W_NN
+    double inverse_det;        // 1 / det T
 } tl_schur;
 
 /// False when W is too badly conditioned for results that are not refined afterwards.
 bool tl_schur_make(const double *w, tl_schur *out);
 
-/// One problem. `inv` is W⁻¹ (of W regularised, where W is singular); `rho` the step of the
+/// One problem. `inv` is W⁻¹, or NULL where it is to be computed when needed; `rho` the step of the
 /// methods that have one [unit of r/u]; `schur` may be NULL and helps d = 3 only.
 typedef struct tl_local {
     const double *w, *inv, *b;

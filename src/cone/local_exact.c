@@ -23,17 +23,31 @@ bool tl_schur_make(const double *w, tl_schur *out) {
                       .b2 = w[6] * inverse};
     // The smaller eigenvalue of T is at least det T / tr T.
     const double trace = out->t11 + out->t22, det = out->t11 * out->t22 - out->t12 * out->t21;
+    out->inverse_det = 1.0 / det;
     return w[0] > 1e-4 * size && trace > 0.0 && det > 1e-4 * size * trace;
 }
 
+// y = W⁻¹ x; false where W is singular and no inverse was given.
+TL_INLINE bool exact_inverse(int d, const tl_local *p, const double *x, double *y) {
+    if (p->inv) {
+        tl_mv(d, p->inv, x, y);
+        return true;
+    }
+    double w[TL_MAX_DIM * TL_MAX_DIM];
+    for (int k = 0; k < d * d; k++) w[k] = p->w[k];
+    for (int k = 0; k < d; k++) y[k] = x[k];
+    return tl_small_solve(d, 1, w, y);
+}
+
 // r = −W⁻¹ b, refined once: a stored inverse alone leaves u of the size of eps cond(W) |b|.
-TL_INLINE void exact_stick(int d, const tl_local *p, double *r) {
+TL_INLINE bool exact_stick(int d, const tl_local *p, double *r) {
     double u[TL_MAX_DIM], x[TL_MAX_DIM];
-    tl_mv(d, p->inv, p->b, r);
+    if (!exact_inverse(d, p, p->b, r)) return false;
     for (int k = 0; k < d; k++) r[k] = -r[k];
     local_velocity(d, p, r, u);
-    tl_mv(d, p->inv, u, x);
+    if (!exact_inverse(d, p, u, x)) return false;
     for (int k = 0; k < d; k++) r[k] -= x[k];
+    return true;
 }
 
 // The cases that need no root. Returns true when r is the solution.
@@ -50,11 +64,10 @@ TL_INLINE bool exact_simple(int d, const tl_local *p, double *r) {
     }
     // Most contacts that do not stick are far from it: the plain inverse tells.
     double stick[TL_MAX_DIM];
-    tl_mv(d, p->inv, b, stick);
+    if (!exact_inverse(d, p, b, stick)) return false;
     const double reach = -1.001 * mu * stick[0];
     if (isinf(mu) || (reach > 0.0 && tl_dot(d - 1, stick + 1, stick + 1) <= reach * reach)) {
-        exact_stick(d, p, stick);
-        if (tl_contains(d, &p->law, stick)) {
+        if (exact_stick(d, p, stick) && tl_contains(d, &p->law, stick)) {
             for (int k = 0; k < d; k++) r[k] = stick[k];
             return true;
         }
@@ -220,7 +233,7 @@ static bool enum_slide_3(const tl_local *p, double tolerance, double *r) {
     const int count = enum_alphas(p, alpha);
     for (int k = count - 1; k >= 0; k--) {
         exact_at(3, p, alpha[k], x);
-        if (!slide_refine(3, p, tolerance * tolerance, SLIDE_STEPS, x, &alpha[k])) continue;
+        if (!slide_refine(3, p, 1e-4 * tolerance, SLIDE_STEPS, x, &alpha[k])) continue;
         const double error = local_error_at(3, p, x);
         if (error < best_error) {
             best_error = error;
@@ -265,28 +278,11 @@ TL_INLINE int enum_solve(int d, const tl_local *p, const tl_local_control *contr
 
 // ---- hybrids -----------------------------------------------------------------------------------
 
-// Sliding in 2D, Coulomb: two linear equations, of which the one whose friction opposes the motion
-// is taken. False when rounding leaves neither.
-static bool hybrid_slide_2(const tl_local *p, double *r) {
-    const double mu = p->law.mu, *w = p->w, *b = p->b;
-    for (int side = 0; side < 2; side++) {
-        const double slope = side ? -mu : mu, left = w[0] + slope * w[1];
-        const double normal = -b[0] / left, tangent = slope * normal;
-        const double ut = w[2] * normal + w[3] * tangent + b[1];
-        if (!(left > 0.0) || !(slope * ut <= 0.0)) continue;
-        r[0] = normal;
-        r[1] = tangent;
-        return true;
-    }
-    return false;
-}
-
 // Sliding from the last visit: α in u_T = −α r_T by least squares, refined at once if r is near,
 // else after the search (Coulomb). Where sticking was refused by rounding alone, the sticking
 // impulse put on the cone is the answer.
 TL_INLINE int hybrid_slide(int d, const tl_local *p, const tl_local_control *control, double *r) {
     const bool coulomb = p->law.zeta == 0.0;
-    if (d == 2 && coulomb && hybrid_slide_2(p, r)) return 1;
     double x[TL_MAX_DIM], u[TL_MAX_DIM];
     const double rr = tl_dot(d - 1, r + 1, r + 1);
     double alpha = 0.0;
@@ -297,7 +293,8 @@ TL_INLINE int hybrid_slide(int d, const tl_local *p, const tl_local_control *con
     if (alpha > 0.0 && alpha < 1e300) {
         double start = alpha;
         for (int k = 0; k < d; k++) x[k] = r[k];
-        if (slide_refine(d, p, control->tolerance, 4, x, &start)) {
+        if (slide_refine(d, p, control->tolerance, 4, x, &start) &&
+            local_error_at(d, p, x) <= control->tolerance) {
             for (int k = 0; k < d; k++) r[k] = x[k];
             return 1;
         }
@@ -306,12 +303,13 @@ TL_INLINE int hybrid_slide(int d, const tl_local *p, const tl_local_control *con
     }
     if (coulomb) {
         const int steps = slide_search(d, p, x, &alpha);
-        if (slide_refine(d, p, control->tolerance, SLIDE_STEPS, x, &alpha)) {
+        if (slide_refine(d, p, control->tolerance, SLIDE_STEPS, x, &alpha) &&
+            local_error_at(d, p, x) <= control->tolerance) {
             for (int k = 0; k < d; k++) r[k] = x[k];
             return steps + 1;
         }
     }
-    exact_stick(d, p, x);
+    if (!exact_stick(d, p, x)) return -1;
     tl_project(d, &p->law, x, x);
     if (!(local_error_at(d, p, x) <= control->tolerance)) return -1;
     for (int k = 0; k < d; k++) r[k] = x[k];
@@ -320,12 +318,11 @@ TL_INLINE int hybrid_slide(int d, const tl_local *p, const tl_local_control *con
 
 TL_INLINE int hybrid_solve(int d, const tl_local *p, const tl_local_control *control, double *r) {
     if (p->law.yield > 0.0) return exact_last_resort(d, p, control, r);
-    if (d == 3 && p->schur && p->law.zeta == 0.0 && p->law.mu > 0.0 && !isinf(p->law.mu)) {
-        if (p->b[0] >= 0.0) {
-            for (int k = 0; k < d; k++) r[k] = 0.0;
-            return 0;
-        }
-        if (slide_schur(p, control->tolerance, r)) return 1;
+    if (p->law.zeta == 0.0 && p->law.mu > 0.0 && !isinf(p->law.mu)) {
+        if (d == 3 && p->schur &&
+            slide_quick_3(p->schur, p->w, p->law.mu, p->b, control->tolerance, r))
+            return 1;
+        if (d == 2 && slide_quick_2(p->w, p->law.mu, p->b, r)) return 1;
     }
     if (exact_simple(d, p, r)) return 0;
     const int steps = hybrid_slide(d, p, control, r);

@@ -49,7 +49,9 @@ TL_INLINE void step_sbp(int d, int L, const step_group *g) {
     step_tangent_norm(d, L, u, t);
     for (int l = 0; l < L; l++) { // P_T of law.h without branches
         const double n = u[l], mu = g->mu[l], yield = g->yield[l];
-        const double a = (n + mu * (t[l] - yield)) / (1.0 + mu * mu), slope = a > 0.0 ? a : 0.0;
+        const double steep = (n / mu + (t[l] - yield)) / (1.0 / mu + mu);
+        const double flat = (n + mu * (t[l] - yield)) / (1.0 + mu * mu);
+        const double a = mu > 1.0 ? steep : flat, slope = a > 0.0 ? a : 0.0;
         const bool keep = isinf(mu) | ((n >= 0.0) & (t[l] <= yield + mu * n));
         const bool foot = (n < 0.0) & (t[l] <= yield);
         const double clipped = n > 0.0 ? n : 0.0;

@@ -138,35 +138,40 @@ TL_INLINE int slide_search(int d, const tl_local *p, double *r, double *alpha) {
     return step;
 }
 
-/// The same search in 3D on tl_schur, Coulomb: with c = b_T − W_TN b_N / W_NN,
+// ---- the quick ways ----------------------------------------------------------------------------
+// The whole one-contact problem for Coulomb's law with 0 < mu < inf and a block that is not badly
+// conditioned, without refinement: what almost every visit of a sweep needs. They are inlined into
+// the sweep and into `hybrid`. False when they do not settle; r is then as it was.
+
+/// 3D. With c = b_T − W_TN b_N / W_NN and T of tl_schur,
 ///     r_T = −(T + α)⁻¹ c,   r_N = −(b_N + W_NT r_T) / W_NN,
-/// one division gives r(α) and its derivative. α = 0 is tried first: that is sticking. `r` brings
-/// the last visit's impulse and takes the result. False when the iteration does not settle.
-TL_INLINE bool slide_schur(const tl_local *p, double tolerance, double *r) {
-    const tl_schur *s = p->schur;
-    const double *b = p->b, mu = p->law.mu, w1 = p->w[1], w2 = p->w[2];
-    const double c1 = b[1] - s->b1 * b[0], c2 = b[2] - s->b2 * b[0], cross = s->t12 * s->t21;
-    double inverse = 1.0 / (s->t11 * s->t22 - cross);
-    double y1 = (s->t12 * c2 - s->t22 * c1) * inverse, y2 = (s->t21 * c1 - s->t11 * c2) * inverse;
-    double n = -(b[0] + w1 * y1 + w2 * y2) * s->inverse_nn;
-    double a = 0.0, low = 0.0, high = INFINITY;
-    bool settled = n >= 0.0 && y1 * y1 + y2 * y2 <= mu * mu * n * n;
-    if (!settled) { // α of the last visit: u_T = −α r_T in the least squares sense
-        const double u1 = c1 + s->t11 * r[1] + s->t12 * r[2];
-        const double u2 = c2 + s->t21 * r[1] + s->t22 * r[2], rr = r[1] * r[1] + r[2] * r[2];
-        if (rr > 0.0) a = -(u1 * r[1] + u2 * r[2]) / rr;
-        if (!(a > 0.0 && a < 1e300)) a = 0.0;
+/// one division gives r(α) and its derivative. A contact that slid at its last visit is taken to
+/// slide still, from the old α; else α = 0 comes first: that is sticking.
+TL_INLINE bool slide_quick_3(const tl_schur *s, const double *w, double mu, const double *b,
+                             double tolerance, double *r) {
+    if (b[0] >= 0.0) {
+        r[0] = r[1] = r[2] = 0.0;
+        return true;
     }
-    for (int step = 0; !settled; step++) {
-        if (step == 60) return false;
+    const double w1 = w[1], w2 = w[2], cross = s->t12 * s->t21;
+    const double c1 = b[1] - s->b1 * b[0], c2 = b[2] - s->b2 * b[0];
+    // α of the last visit: u_T = −α r_T in the least squares sense.
+    const double u1 = c1 + s->t11 * r[1] + s->t12 * r[2], rr = r[1] * r[1] + r[2] * r[2];
+    const double u2 = c2 + s->t21 * r[1] + s->t22 * r[2], ur = -(u1 * r[1] + u2 * r[2]);
+    bool warm = ur > 1e-6 * (s->t11 + s->t22) * rr && ur < 1e200 * rr;
+    double a = warm ? ur / rr : 0.0, low = 0.0, high = INFINITY, y1, y2, n;
+    for (int step = 0;; step++) {
         const double a1 = s->t11 + a, a2 = s->t22 + a;
-        inverse = 1.0 / (a1 * a2 - cross);
+        const double inverse = a == 0.0 ? s->inverse_det : 1.0 / (a1 * a2 - cross);
         y1 = (s->t12 * c2 - a2 * c1) * inverse;
         y2 = (s->t21 * c1 - a1 * c2) * inverse;
         n = -(b[0] + w1 * y1 + w2 * y2) * s->inverse_nn;
+        const double t2 = y1 * y1 + y2 * y2;
+        if (a == 0.0 && n >= 0.0 && t2 <= mu * mu * n * n) break; // sticks
+        if (step == 60) return false;
         const double d1 = (a2 * y1 - s->t12 * y2) * inverse; // −dr_T/dα
         const double d2 = (a1 * y2 - s->t21 * y1) * inverse;
-        const double inverse_t = 1.0 / sqrt(y1 * y1 + y2 * y2), psi = mu * n * inverse_t - 1.0;
+        const double inverse_t = 1.0 / sqrt(t2), psi = mu * n * inverse_t - 1.0;
         const double slope =
             mu * inverse_t *
             ((w1 * d1 + w2 * d2) * s->inverse_nn + n * (y1 * d1 + y2 * d2) * inverse_t * inverse_t);
@@ -175,16 +180,21 @@ TL_INLINE bool slide_schur(const tl_local *p, double tolerance, double *r) {
         else
             high = a;
         double next = a - psi / slope;
+        bool settled = false;
         if (next > low && next < high) {
             // r_T bends over Δα |(T + α)⁻¹|: what a Newton step leaves is of the order of its
             // square.
             const double bend = (next - a) * (a1 + a2) * inverse;
-            if (psi * psi <= tolerance && bend * bend <= 0.01 * tolerance) {
+            settled = psi * psi <= tolerance && bend * bend <= 0.01 * tolerance;
+            if (settled) {
                 y1 -= d1 * (next - a);
                 y2 -= d2 * (next - a);
                 n = -(b[0] + w1 * y1 + w2 * y2) * s->inverse_nn;
-                settled = true;
             }
+        } else if (warm) { // it slides no more, or quite differently: begin at the beginning
+            warm = false;
+            next = low = 0.0;
+            high = INFINITY;
         } else if (fabs(psi) <= 0.1 * tolerance) {
             settled = true;
         } else if (isinf(high)) {
@@ -197,6 +207,7 @@ TL_INLINE bool slide_schur(const tl_local *p, double tolerance, double *r) {
             if (!(n > 0.0) || !isfinite(factor)) return false;
             y1 *= factor;
             y2 *= factor;
+            break;
         }
         a = next;
     }
@@ -204,6 +215,33 @@ TL_INLINE bool slide_schur(const tl_local *p, double tolerance, double *r) {
     r[1] = y1;
     r[2] = y2;
     return true;
+}
+
+/// 2D: sticking is one linear system, sliding one of two linear equations, the one whose friction
+/// opposes the motion. False when rounding leaves none.
+TL_INLINE bool slide_quick_2(const double *w, double mu, const double *b, double *r) {
+    if (b[0] >= 0.0) {
+        r[0] = r[1] = 0.0;
+        return true;
+    }
+    const double det = w[0] * w[3] - w[1] * w[2];
+    const double n = w[1] * b[1] - w[3] * b[0], t = w[2] * b[0] - w[0] * b[1]; // det r
+    if (det > 1e-4 * w[0] * w[3] && fabs(t) <= mu * n) {
+        r[0] = n / det;
+        r[1] = t / det;
+        return true;
+    }
+    const double slope = t < 0.0 ? -mu : mu; // friction points where sticking would have it
+    for (int side = 0; side < 2; side++) {
+        const double friction = side ? -slope : slope, left = w[0] + friction * w[1];
+        const double normal = -b[0] / left, tangent = friction * normal;
+        const double u = w[2] * normal + w[3] * tangent + b[1];
+        if (!(left > 0.0) || !(friction * u <= 0.0)) continue;
+        r[0] = normal;
+        r[1] = tangent;
+        return true;
+    }
+    return false;
 }
 
 #endif // TL_CONE_SLIDE_H

@@ -147,21 +147,7 @@ static talus_status rows_h(const tl_delassus *w, tl_rows *r) {
     return TALUS_OK;
 }
 
-// Separable: Y has the pattern of H, one small solve per block.
-static talus_status rows_y_separable(const tl_delassus *w, tl_rows *r) {
-    const talus_problem *p = w->problem;
-    TL_TRY(rows_h(w, r));
-    for (int32_t s = 0; s < w->rows; s++) {
-        if (w->order[s] < 0) continue;
-        const int64_t first = p->h_start[w->order[s]];
-        for (int64_t e = r->start[s]; e < r->start[s + 1]; e++)
-            tl_problem_solve_body(p, p->h_body[first + e - r->start[s]], w->dim,
-                                  r->value + r->offset[e]);
-    }
-    return TALUS_OK;
-}
-
-// Otherwise: one dense block per row, d solves each.
+// M sparse or constrained: one dense block per row, d solves each.
 static talus_status rows_y_full(const tl_delassus *w, tl_rows *r) {
     const talus_problem *p = w->problem;
     const int d = w->dim;
@@ -186,6 +172,17 @@ static talus_status rows_y_full(const tl_delassus *w, tl_rows *r) {
     return TALUS_OK;
 }
 
+// out (d × d) += A Bᵀ for A d × size and B d rows of `size` entries, `stride` apart.
+TL_INLINE void rows_add_block(int d, int32_t size, const double *a, const double *b, int32_t stride,
+                              double *out) {
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++) {
+            double sum = 0.0;
+            for (int32_t m = 0; m < size; m++) sum += a[i * size + m] * b[j * stride + m];
+            out[i * d + j] += sum;
+        }
+}
+
 // out (d × d) = H_s Y_tᵀ: blocks that cover common unknowns, both lists ascending in them. A block
 // of Y either equals one of H in extent or covers all unknowns.
 static void rows_product(int d, const tl_rows *h, int64_t s, const tl_rows *y, int64_t t,
@@ -200,12 +197,12 @@ static void rows_product(int d, const tl_rows *h, int64_t s, const tl_rows *y, i
         const double *a = h->value + h->offset[e];
         const double *b = y->value + y->offset[f] + (dof - y->dof[f]);
         const int32_t stride = y->size[f];
-        for (int i = 0; i < d; i++)
-            for (int j = 0; j < d; j++) {
-                double sum = 0.0;
-                for (int32_t m = 0; m < size; m++) sum += a[i * size + m] * b[j * stride + m];
-                out[i * d + j] += sum;
-            }
+        if (d == 3 && size == 6 && stride == 6) // rigid bodies: let the compiler unroll
+            rows_add_block(3, 6, a, b, 6, out);
+        else if (d == 2 && size == 3 && stride == 3)
+            rows_add_block(2, 3, a, b, 3, out);
+        else
+            rows_add_block(d, size, a, b, stride, out);
     }
 }
 
@@ -228,40 +225,89 @@ static void delassus_transpose(int d, const double *from, double *to) {
         for (int j = 0; j < d; j++) to[j * d + i] = from[i * d + j];
 }
 
-static void delassus_fill(void *arg, tl_team *team, int rank) {
-    const delassus_build *build = arg;
+// Local form: reorder the stored blocks.
+static void delassus_fill_local(const delassus_build *build, int32_t s) {
     tl_delassus *w = build->w;
     const talus_problem *p = w->problem;
+    const int32_t i = w->order[s];
     const int d = w->dim;
-    int64_t begin, end;
-    double block[TL_MAX_DIM * TL_MAX_DIM];
-    tl_share(w->rows, tl_team_size(team), rank, &begin, &end);
-    for (int32_t s = (int32_t)begin; s < end; s++) {
-        const int32_t i = w->order[s];
-        if (i < 0) continue;
-        if (!p->is_global) {
-            int64_t put = w->start[s];
-            for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++) {
-                const double *from = p->w_block + e * d * d;
-                if (p->w_col[e] == i) {
-                    delassus_put_diagonal(w, s, from);
-                    continue;
-                }
-                w->col[put] = build->row_of[p->w_col[e]];
-                delassus_transpose(d, from, w->block + put++ * d * d);
-            }
+    int64_t put = w->start[s];
+    for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++) {
+        const double *from = p->w_block + e * d * d;
+        if (p->w_col[e] == i) {
+            delassus_put_diagonal(w, s, from);
             continue;
         }
-        rows_product(d, &w->h, s, &w->y, s, block);
-        delassus_put_diagonal(w, s, block);
-        if (!w->assembled) continue;
-        int64_t put = w->start[s];
-        for (int64_t e = build->graph->start[i]; e < build->graph->start[i + 1]; e++, put++) {
-            const int32_t t = build->row_of[build->graph->adjacent[e]];
-            w->col[put] = t;
-            rows_product(d, &w->h, s, &w->y, t, block);
-            delassus_transpose(d, block, w->block + put * d * d);
-        }
+        w->col[put] = build->row_of[p->w_col[e]];
+        delassus_transpose(d, from, w->block + put++ * d * d);
+    }
+}
+
+// Where block j stands in the list of neighbours of block i.
+static int64_t delassus_place(const tl_graph *g, int32_t i, int32_t j) {
+    int64_t low = g->start[i], high = g->start[i + 1] - 1;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (g->adjacent[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - g->start[i];
+}
+
+// Global form: the diagonal, and each pair once, at the smaller of its blocks. No two threads write
+// to one place, for a pair has one owner.
+static void delassus_fill_global(const delassus_build *build, int32_t s) {
+    tl_delassus *w = build->w;
+    const tl_graph *g = build->graph;
+    const int32_t i = w->order[s];
+    const int d = w->dim;
+    double block[TL_MAX_DIM * TL_MAX_DIM];
+    rows_product(d, &w->h, s, &w->y, s, block);
+    delassus_put_diagonal(w, s, block);
+    if (!w->assembled) return;
+    for (int64_t e = g->start[i]; e < g->start[i + 1]; e++) {
+        const int32_t j = g->adjacent[e], t = build->row_of[j];
+        if (j < i) continue;
+        const int64_t here = w->start[s] + e - g->start[i];
+        const int64_t there = w->start[t] + delassus_place(g, j, i);
+        double *other = w->block + there * d * d;
+        rows_product(d, &w->h, s, &w->y, t, other); // W_ji by columns is W_ij by rows
+        delassus_transpose(d, other, w->block + here * d * d);
+        w->col[here] = t;
+        w->col[there] = s;
+    }
+}
+
+static void delassus_fill(void *arg, tl_team *team, int rank) {
+    const delassus_build *build = arg;
+    const tl_delassus *w = build->w;
+    int64_t begin, end;
+    tl_share(w->rows, tl_team_size(team), rank, &begin, &end);
+    for (int32_t s = (int32_t)begin; s < end; s++) {
+        if (w->order[s] < 0) continue;
+        if (w->problem->is_global)
+            delassus_fill_global(build, s);
+        else
+            delassus_fill_local(build, s);
+    }
+}
+
+// Separable: Y has the pattern of H, one small solve per block.
+static void delassus_respond(void *arg, tl_team *team, int rank) {
+    const delassus_build *build = arg;
+    const tl_delassus *w = build->w;
+    const talus_problem *p = w->problem;
+    const tl_rows *y = &w->y;
+    int64_t begin, end;
+    tl_share(w->rows, tl_team_size(team), rank, &begin, &end);
+    for (int64_t s = begin; s < end; s++) {
+        if (w->order[s] < 0) continue;
+        const int64_t first = p->h_start[w->order[s]];
+        for (int64_t e = y->start[s]; e < y->start[s + 1]; e++)
+            tl_problem_solve_body(p, p->h_body[first + e - y->start[s]], w->dim,
+                                  y->value + y->offset[e]);
     }
 }
 
@@ -322,7 +368,7 @@ talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool
     TL_GOTO(delassus_free_velocity(w));
     if (p->is_global) {
         TL_GOTO(rows_h(w, &w->h));
-        TL_GOTO(tl_problem_is_separable(p) ? rows_y_separable(w, &w->y) : rows_y_full(w, &w->y));
+        TL_GOTO(tl_problem_is_separable(p) ? rows_h(w, &w->y) : rows_y_full(w, &w->y));
     }
     if (w->assembled) {
         const int64_t blocks = graph->start[graph->count];
@@ -336,6 +382,8 @@ talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool
     }
     TL_GOTO(tl_team_reserve(ctx, threads));
     delassus_build build = {.w = w, .graph = graph, .row_of = row_of};
+    if (p->is_global && tl_problem_is_separable(p))
+        tl_parallel(ctx, threads, delassus_respond, &build);
     tl_parallel(ctx, threads, delassus_fill, &build);
     if (w->assembled) { // H and Y were scaffolding
         rows_clear(ctx, &w->h);

@@ -46,8 +46,8 @@ const tl_option tl_splitting_rows[] = {
         .text = "proximal term, in units of tr(W_ii)/d"),
     ROW(relaxation, TL_OPTION_NUMBER, "1", .low = 0.0, .high = 2.0, .above = true,
         .text = "share of the new impulse taken over; jacobi divides it by lambda_max(D^-1 W)"),
-    ROW(patience, TL_OPTION_INTEGER, "1000", .low = 0, .high = INT32_MAX,
-        .text = "sweeps without progress before the relaxation is halved; 0: never"),
+    ROW(patience, TL_OPTION_INTEGER, "100", .low = 0, .high = INT32_MAX,
+        .text = "sweeps without progress before the proximal term is raised; 0: never"),
     ROW(symmetric, TL_OPTION_YES_NO, "no", .text = "every other sweep backwards"),
     ROW(local_tolerance, TL_OPTION_NUMBER, "1e-10", .low = 0.0, .high = 1.0,
         .text = "relative error the one-contact solver stops at"),
@@ -124,19 +124,21 @@ static void splitting_row(tl_splitting *s, int32_t row) {
     const double high = splitting_lambda(s, a);
     // A singular block gets just enough of a proximal term to be invertible in double precision;
     // the fixed points of the sweep stay those of the problem.
-    double beta = opt->proximal * trace / d;
+    double beta = s->proximal * trace / d;
     for (int k = 0; k < d; k++) a[k * d + k] += beta;
-    if (!splitting_invert(d, a, inverse)) {
+    const tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
+    const bool coulomb = law.mu > 0.0 && !isinf(law.mu) && law.zeta == 0.0 && law.yield == 0.0;
+    if (s->sound) s->sound[row] = coulomb && (d == 2 || tl_schur_make(a, &s->schur[row]));
+    const bool sound = d == 3 && s->sound && s->sound[row]; // needs no inverse
+    if (!sound && !splitting_invert(d, a, inverse)) {
         beta += 1e-8 * high;
         for (int k = 0; k < d; k++) a[k * d + k] += 1e-8 * high;
         splitting_invert(d, a, inverse);
     }
     for (int k = 0; k < dd; k++) {
         s->block[tl_splitting_at(s, row, dd, k)] = a[k];
-        if (s->inverse) s->inverse[(int64_t)row * dd + k] = inverse[k];
+        if (s->inverse && !sound) s->inverse[(int64_t)row * dd + k] = inverse[k];
     }
-    if (s->schur) s->sound[row] = tl_schur_make(a, &s->schur[row]);
-    const tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
     s->law[tl_splitting_at(s, row, 3, 0)] = law.mu;
     s->law[tl_splitting_at(s, row, 3, 1)] = law.zeta;
     s->law[tl_splitting_at(s, row, 3, 2)] = law.yield;
@@ -152,6 +154,15 @@ static void splitting_empty_row(tl_splitting *s, int32_t row) {
     const int d = s->w.dim;
     for (int k = 0; k < d; k++) s->block[tl_splitting_at(s, row, d * d, k * d + k)] = 1.0;
     s->rho[row] = s->lambda[row] = 1.0;
+}
+
+static void splitting_rows(tl_splitting *s) {
+    for (int32_t row = 0; row < s->plan.rows; row++) {
+        if (s->plan.order[row] >= 0)
+            splitting_row(s, row);
+        else
+            splitting_empty_row(s, row);
+    }
 }
 
 // λmax(D⁻¹ W), D the diagonal blocks, by power iteration from a fixed start. Jacobi with the
@@ -210,10 +221,8 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->block));
     s->lanes = (coloured || jacobi) && s->local->forms->lanes[0];
     if (!s->lanes) TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->inverse));
-    if (!s->lanes && d == 3) {
-        TL_TRY(TL_ALLOC(ctx, rows, &s->schur));
-        TL_TRY(TL_ALLOC(ctx, rows, &s->sound));
-    }
+    if (!s->lanes && d < 6) TL_TRY(TL_ALLOC(ctx, rows, &s->sound));
+    if (!s->lanes && d == 3) TL_TRY(TL_ALLOC(ctx, rows, &s->schur));
     TL_TRY(TL_ALLOC(ctx, rows * 3, &s->law));
     TL_TRY(TL_ALLOC(ctx, rows, &s->rho));
     TL_TRY(TL_ALLOC(ctx, rows, &s->beta));
@@ -225,12 +234,8 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     if (opt->sleep > 0) TL_TRY(TL_ALLOC(ctx, rows, &s->asleep));
     TL_TRY(TL_ALLOC(ctx, (int64_t)s->plan.chunk_count * TL_PARTS, &s->part));
     TL_TRY(tl_team_reserve(ctx, opt->common.threads));
-    for (int32_t row = 0; row < rows; row++) {
-        if (s->plan.order[row] >= 0)
-            splitting_row(s, row);
-        else
-            splitting_empty_row(s, row);
-    }
+    s->proximal = opt->proximal;
+    splitting_rows(s);
     s->crowding = jacobi ? splitting_crowding(s) : 1.0;
     return TALUS_OK;
 }
@@ -311,17 +316,18 @@ static bool splitting_due(const splitting_run *run) {
     return since >= 100 || ratio * run->check_measure <= 1.2 * opt->common.tolerance;
 }
 
-// No progress for long: the sweeps circle around a solution, or creep. Halving ω breaks a cycle
-// (a fixed point of the sweep is one for every ω); four values of it are tried in turn, from the
+// No progress for long: the sweeps circle around a solution, or creep. A proximal term breaks a
+// cycle, whatever its size the fixed points stay; three sizes of it are tried in turn, from the
 // best iterate, with four times the patience in each round. False when all has been tried.
 static bool splitting_calm(splitting_run *run) {
     tl_splitting *s = run->s;
     const tl_splitting_options *opt = s->base.options;
-    run->sweep.relaxation *= 0.5;
-    if (run->sweep.relaxation < 0.1 * opt->relaxation / s->crowding) {
-        run->sweep.relaxation = opt->relaxation / s->crowding;
+    s->proximal = s->proximal < 0.1 ? 0.1 : 3.0 * s->proximal;
+    if (s->proximal > 1.0) {
+        s->proximal = opt->proximal;
         run->patience *= 4.0;
     }
+    splitting_rows(s);
     run->best_sweep = run->sweeps;
     memcpy(s->r, s->best, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
     return run->patience <= 1000.0 * opt->patience;
@@ -381,6 +387,7 @@ static void splitting_work(void *arg, tl_team *team, int rank) {
         tl_sweep_run(&run->sweep, run->sweeps, team, rank);
         if (rank == 0) {
             run->sweeps++;
+            run->sweep.at_rest = false;
             run->activity = sqrt(splitting_sum(s, TL_PART_ACTIVITY));
             run->check = splitting_due(run);
             if (splitting_interrupted(run)) {
@@ -396,15 +403,22 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
     const tl_splitting_options *opt = base->options;
     const talus_problem *p = base->problem;
     const int d = p->dim;
+    bool at_rest = true;
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];
         for (int k = 0; k < d; k++) {
             const double tension = k == 0 && p->tension && i >= 0 ? p->tension[i] : 0.0;
-            s->r[(int64_t)d * row + k] =
-                i >= 0 && opt->warm ? r[(int64_t)d * i + k] + tension : 0.0;
+            const double x = i >= 0 && opt->warm ? r[(int64_t)d * i + k] + tension : 0.0;
+            s->r[(int64_t)d * row + k] = x;
+            at_rest &= x == 0.0;
         }
     }
+    if (s->z) memset(s->z, 0, (size_t)s->w.dof * sizeof *s->z);
     if (s->asleep) memset(s->asleep, 0, (size_t)s->plan.rows * sizeof *s->asleep);
+    if (s->proximal != opt->proximal) { // the last solve left it raised
+        s->proximal = opt->proximal;
+        splitting_rows(s);
+    }
     splitting_run run = {.s = s,
                          .info = info,
                          .start = tl_seconds(),
@@ -413,6 +427,7 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
                          .patience = opt->patience,
                          .mark_measure = INFINITY};
     tl_sweep_init(&run.sweep, s);
+    run.sweep.at_rest = at_rest;
     tl_parallel(base->ctx, opt->common.threads, splitting_work, &run);
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];

@@ -19,7 +19,7 @@ typedef struct tl_splitting_options {
     double sleep_level;     // settled: the block changed by less than this share of its tolerance
     double proximal;        // β in units of tr(W_ii)/d
     double relaxation;      // r ← r + ω (r⁺ − r)
-    int32_t patience;       // sweeps without progress before ω is halved; 0: never
+    int32_t patience;       // sweeps without progress before β is raised; 0: never
     bool symmetric;         // every other sweep backwards
     double local_tolerance; // of the one-contact solver
     int32_t local_iterations;
@@ -43,8 +43,8 @@ typedef struct tl_splitting {
     double *law;   // mu, zeta, yield
     // By rows.
     double *inverse; // d * d: of W_ii + β; NULL with lanes
-    tl_schur *schur; // d = 3; NULL with lanes
-    bool *sound;     // whether the row has a schur; NULL as above
+    bool *sound;     // d < 6: the quick ways of slide.h may be taken; NULL with lanes
+    tl_schur *schur; // d = 3, where sound; NULL with lanes
     double *rho;     // step
     double *beta;    // proximal term
     double *lambda;  // λmax(W_ii), or a bound where none of the options needs it
@@ -53,6 +53,7 @@ typedef struct tl_splitting {
     double *z;       // matrix-free: N Hᵀ r, by unknowns
     int32_t *asleep; // rows: sweeps left to sleep
     double *part;    // TL_PARTS sums per chunk, added up in the order of the chunks
+    double proximal; // β in force, in units of tr(W_ii)/d
     double scale;    // of the `residual` measure
     double crowding; // jacobi: an estimate of λmax(D⁻¹ W), by which it is relaxed; nlgs: 1
 } tl_splitting;

@@ -4,6 +4,7 @@
 // solved is W_ii + β with b − β r_i: the same fixed points, a gentler way there.
 #include "solve/sweep.h"
 #include "cone/nonsmooth.h"
+#include "cone/slide.h"
 #include "linalg/dense_inline.h"
 #include <math.h>
 #include <string.h>
@@ -131,6 +132,28 @@ TL_INLINE bool sweep_skips(const tl_sweep *sweep, int32_t row) {
     return true;
 }
 
+// The quick way to solve a block, for blocks that `sound` marks.
+TL_INLINE bool sweep_quick(int d, const tl_sweep *sweep, int32_t row, const double *b, double *r) {
+    const tl_splitting *s = sweep->s;
+    if (d == 6 || !s->sound[row]) return false;
+    const double *w = s->block + (int64_t)row * d * d, mu = s->law[3 * (int64_t)row];
+    return d == 2 ? slide_quick_2(w, mu, b, r)
+                  : slide_quick_3(&s->schur[row], w, mu, b, sweep->control.tolerance, r);
+}
+
+// The one-contact solver on one block. False when it failed; r is then its best.
+TL_INLINE bool sweep_local(int d, const tl_sweep *sweep, int32_t row, const double *b, double *r) {
+    const tl_splitting *s = sweep->s;
+    const bool sound = d == 3 && s->sound[row];
+    const tl_local p = {.w = s->block + (int64_t)row * d * d,
+                        .inv = sound ? NULL : s->inverse + (int64_t)row * d * d,
+                        .schur = sound ? &s->schur[row] : NULL,
+                        .b = b,
+                        .law = sweep_law(s, row),
+                        .rho = s->rho[row]};
+    return sweep->local(&p, &sweep->control, r) >= 0;
+}
+
 // One group, block after block.
 TL_INLINE void sweep_group_scalar(int d, const tl_sweep *sweep, int32_t group, bool backwards,
                                   sweep_tally *t) {
@@ -142,15 +165,10 @@ TL_INLINE void sweep_group_scalar(int d, const tl_sweep *sweep, int32_t group, b
         for (int k = 0; k < d; k++) r[k] = s->r[(int64_t)d * row + k];
         sweep_velocity_without(d, s, row, r, b);
         for (int k = 0; k < d; k++) b[k] -= s->beta[row] * r[k];
-        const double *law = s->law + 3 * (int64_t)row;
-        const tl_local p = {.w = s->block + (int64_t)row * d * d,
-                            .inv = s->inverse + (int64_t)row * d * d,
-                            .schur = d == 3 && s->sound[row] ? &s->schur[row] : NULL,
-                            .b = b,
-                            .law = {.mu = law[0], .zeta = law[1], .yield = law[2]},
-                            .rho = s->rho[row]};
-        const int steps = sweep->local(&p, &sweep->control, r);
-        sweep_accept(d, sweep, row, r, steps < 0, t);
+        bool failed = false;
+        if (!(sweep->quick && sweep_quick(d, sweep, row, b, r)))
+            failed = !sweep_local(d, sweep, row, b, r);
+        sweep_accept(d, sweep, row, r, failed, t);
     }
 }
 
@@ -259,7 +277,10 @@ TL_INLINE void sweep_check(int d, const tl_sweep *sweep, int32_t chunk) {
         if (s->plan.order[row] < 0) continue;
         const double *ri = s->r + (int64_t)d * row;
         double u[TL_MAX_DIM];
-        sweep_velocity(d, s, row, u);
+        if (sweep->at_rest) // r = 0
+            memcpy(u, s->w.q + (int64_t)d * row, (size_t)d * sizeof *u);
+        else
+            sweep_velocity(d, s, row, u);
         const double x = sweep_row_measure(d, s, measure, row, u, ri);
         if (sums)
             total += x;
@@ -306,6 +327,7 @@ void tl_sweep_init(tl_sweep *sweep, tl_splitting *s) {
         .s = s,
         .control = {.tolerance = opt->local_tolerance, .iterations = opt->local_iterations},
         .local = s->local->forms->solve[index],
+        .quick = s->local->forms == &tl_local_hybrid,
         .lanes = s->lanes ? s->local->forms->lanes[index] : NULL,
         .relaxation = opt->relaxation / s->crowding,
         // What one block may contribute to the natural residual, were all to contribute the same.
@@ -376,7 +398,8 @@ void tl_sweep_run(const tl_sweep *sweep, int32_t index, tl_team *team, int rank)
 
 void tl_sweep_measure(const tl_sweep *sweep, tl_team *team, int rank) {
     const tl_splitting *s = sweep->s;
-    if (!s->w.assembled) sweep_rebuild(s, team, rank); // also sheds the drift of the updates
+    if (!s->w.assembled && !sweep->at_rest)
+        sweep_rebuild(s, team, rank); // also sheds the drift of the updates
     int64_t begin, end;
     tl_share(s->plan.chunk_count, tl_team_size(team), rank, &begin, &end);
     for (int64_t c = begin; c < end; c++) sweep->check(sweep, (int32_t)c);

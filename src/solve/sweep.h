@@ -22,10 +22,12 @@ typedef struct tl_sweep {
     tl_local_control control;
     tl_local_fn local;
     tl_local_lanes_fn lanes; // NULL: block by block
+    bool quick;              // the local solver is `hybrid`: its quick ways are tried in line
     double relaxation;
     double settled; // |Δr| below which a block goes to sleep
     int32_t sleep;
     bool symmetric;
+    bool at_rest; // r = 0: the first check needs no product
     void (*chunk)(const struct tl_sweep *, int32_t chunk, bool backwards); // by dimension
     void (*check)(const struct tl_sweep *, int32_t chunk);
 } tl_sweep;
