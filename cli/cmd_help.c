@@ -106,11 +106,17 @@ static bool help_solver(const char *topic) {
            name);
     help_table table = {.columns = 4};
     help_row(&table, (const char *[]){"KEY", "DEFAULT", "RANGE", "MEANING"});
+    int32_t count = 0;
     talus_option_info option;
-    for (int32_t i = 0; talus_solver_option_at(topic, i, &option); i++) {
-        help_row(&table, (const char *[]){option.key, option.initial, option.range, option.text});
+    while (talus_solver_option_at(topic, count, &option)) count++;
+    talus_option_info *options = cli_alloc((size_t)count, sizeof *options); // rows point into it
+    for (int32_t i = 0; i < count; i++) {
+        talus_solver_option_at(topic, i, &options[i]);
+        help_row(&table, (const char *[]){options[i].key, options[i].initial, options[i].range,
+                                          options[i].text});
     }
     help_print(&table, stdout, 26);
+    free(options);
     printf("\nExample:\n  talus solve problem.hdf5 --solver %s\n", name);
     return true;
 }

@@ -48,6 +48,10 @@ void cli_json_number(double value) {
         return;
     }
     char text[40];
+    if (fabs(value) < 1e15 && fpclassify(value - floor(value)) == FP_ZERO) { // counts: no exponent
+        printf("%.0f", value);
+        return;
+    }
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (fpclassify(strtod(text, NULL) - value) == FP_ZERO) break;

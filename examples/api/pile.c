@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <talus/talus.h>
 
-enum { MOST = 60 }; // rows
+enum { MOST = 60 };                              // rows
 static const double step = 1e-3, gravity = 9.81; // [s], [m/s²]; disks have radius 1 m, mass 1 kg
 
 static double px[MOST * MOST], py[MOST * MOST]; // centres
@@ -52,10 +52,17 @@ int main(int argc, char **argv) {
     talus_solver *solver = NULL;
     talus_solve_info info = {0};
     talus_certificate certificate = {0};
-    const talus_global_def def = {.dim = 2, .count = n, .body_count = bodies,
-                                  .body_start = body_start, .mass_block = mass,
-                                  .h_row_start = start, .h_body = body, .h_block = h,
-                                  .f = f, .w = w, .law = {.mu = mu}};
+    const talus_global_def def = {.dim = 2,
+                                  .count = n,
+                                  .body_count = bodies,
+                                  .body_start = body_start,
+                                  .mass_block = mass,
+                                  .h_row_start = start,
+                                  .h_body = body,
+                                  .h_block = h,
+                                  .f = f,
+                                  .w = w,
+                                  .law = {.mu = mu}};
     int result = 1;
     if (talus_context_create(NULL, &ctx) == TALUS_OK &&
         talus_problem_create_global(ctx, &def, &problem) == TALUS_OK &&
@@ -66,7 +73,8 @@ int main(int argc, char **argv) {
         talus_certify(problem, r, &certificate) == TALUS_OK) {
         double floor = 0.0;
         printf("<svg xmlns='http://www.w3.org/2000/svg' viewBox='-2 -1 %d %.0f'>\n"
-               "<g transform='matrix(1 0 0 -1 0 %.0f)'>\n", 2 * rows + 2, rows * 1.74 + 2, rows * 1.74);
+               "<g transform='matrix(1 0 0 -1 0 %.0f)'>\n",
+               2 * rows + 2, rows * 1.74 + 2, rows * 1.74);
         for (int32_t i = 0; i < bodies; i++)
             printf("<circle cx='%.3f' cy='%.3f' r='0.98' fill='#e8dcc8'/>\n", px[i], py[i]);
         for (int32_t c = 0; c < n; c++) {
@@ -77,9 +85,10 @@ int main(int argc, char **argv) {
                    px[i], py[i], j < 0 ? px[i] : px[j], j < 0 ? 0.0 : py[j], 1.2 * size);
         }
         printf("<path d='M-2 0 H%d' stroke='#444' stroke-width='0.1'/></g></svg>\n", 2 * rows);
-        fprintf(stderr, "%d disks, %d contacts: %s after %d sweeps, residual %.1e\n"
-                "floor carries %.9f of the weight; open %d, stick %d, slip %d\n", bodies, n,
-                talus_outcome_text(info.outcome), info.iterations, certificate.residual,
+        fprintf(stderr,
+                "%d disks, %d contacts: %s after %d sweeps, residual %.1e\n"
+                "floor carries %.9f of the weight; open %d, stick %d, slip %d\n",
+                bodies, n, talus_outcome_text(info.outcome), info.iterations, certificate.residual,
                 floor / (bodies * gravity * step), certificate.open, certificate.stick,
                 certificate.slip);
         result = certificate.residual > 1e-8;

@@ -4,13 +4,14 @@
 #include <string.h>
 
 const tl_local_solver tl_local_solvers[] = {
-    {"hybrid", "three cases exactly, sliding by a bracketed search; all others as safety net", true,
+    {"hybrid", "the three cases exactly, sliding by a bracketed search; others as safety net", true,
      &tl_local_hybrid},
     {"hybrid-newton", "Fischer-Burmeister Newton first, enumeration where it fails", true,
      &tl_local_hybrid_newton},
     {"hybrid-enum", "enumeration first, then always Fischer-Burmeister Newton", true,
      &tl_local_hybrid_enum},
-    {"enum", "enumeration with the quartic of the sliding case (d = 2, 3)", true, &tl_local_enum},
+    {"enum", "enumeration with the quartic of the sliding case (d = 6: hybrid)", true,
+     &tl_local_enum},
     {"fb", "Fischer-Burmeister Newton", true, &tl_local_fb},
     {"ac", "Alart-Curnier Newton", true, &tl_local_ac},
     {"ac-damped", "Alart-Curnier Newton with line search", true, &tl_local_ac_damped},
@@ -20,7 +21,7 @@ const tl_local_solver tl_local_solvers[] = {
     {"sal", "one augmented Lagrangian step per visit", false, &tl_local_sal},
     {"epdas", "one exact primal-dual active set step per visit", false, &tl_local_epdas},
     {"ipdas", "one iterative primal-dual active set step per visit", false, &tl_local_ipdas},
-    {"pyramid", "four-sided pyramid instead of the cone: for comparison, not Coulomb's law", false,
+    {"pyramid", "box of four sides instead of the cone: for comparison, not Coulomb", false,
      &tl_local_pyramid},
     {0},
 };

@@ -263,17 +263,11 @@ static bool enum_slide_2(const tl_local *p, double tolerance, double *r) {
     return best_error <= tolerance;
 }
 
-// Sliding by enumeration; d = 6 has no closed form and says so.
+// Sliding by enumeration; d = 6 has no closed form.
 TL_INLINE bool enum_slide(int d, const tl_local *p, double tolerance, double *r) {
     if (d == 2) return enum_slide_2(p, tolerance, r);
     if (d == 3) return enum_slide_3(p, tolerance, r);
     return false;
-}
-
-TL_INLINE int enum_solve(int d, const tl_local *p, const tl_local_control *control, double *r) {
-    if (p->law.yield > 0.0) return exact_last_resort(d, p, control, r);
-    if (exact_simple(d, p, r)) return 0;
-    return enum_slide(d, p, control->tolerance, r) ? 1 : -1;
 }
 
 // ---- hybrids -----------------------------------------------------------------------------------
@@ -335,6 +329,13 @@ TL_INLINE int hybrid_solve(int d, const tl_local *p, const tl_local_control *con
     }
     if (enum_slide(d, p, control->tolerance, r)) return 1;
     return exact_last_resort(d, p, control, r);
+}
+
+// d = 6 has no quartic: the search takes its place.
+TL_INLINE int enum_solve(int d, const tl_local *p, const tl_local_control *control, double *r) {
+    if (d == 6 || p->law.yield > 0.0) return hybrid_solve(d, p, control, r);
+    if (exact_simple(d, p, r)) return 0;
+    return enum_slide(d, p, control->tolerance, r) ? 1 : -1;
 }
 
 TL_INLINE int hybrid_newton_solve(int d, const tl_local *p, const tl_local_control *control,

@@ -17,15 +17,65 @@ void tl_graph_clear(talus_context *ctx, tl_graph *g) {
     memset(g, 0, sizeof *g);
 }
 
+// True when block (i, j) is stored.
+static bool graph_has(const talus_problem *p, int32_t i, int32_t j) {
+    int64_t low = p->w_start[i], high = p->w_start[i + 1];
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (p->w_col[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->w_start[i + 1] && p->w_col[low] == j;
+}
+
+// True when the pattern of W is symmetric: rows visited in order meet the entries of each column in
+// order. `next` (count entries) is scratch.
+static bool graph_is_symmetric(const talus_problem *p, int64_t *next) {
+    for (int32_t i = 0; i < p->count; i++) next[i] = p->w_start[i];
+    for (int32_t i = 0; i < p->count; i++)
+        for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++) {
+            const int32_t j = p->w_col[e];
+            if (next[j] == p->w_start[j + 1] || p->w_col[next[j]] != i) return false;
+            next[j]++;
+        }
+    return true;
+}
+
+// The pattern of W. A file may store (i, j) without (j, i), where that is zero; both are coupled
+// all the same, so such pairs are added on the other side.
 static talus_status graph_local(talus_context *ctx, const talus_problem *p, tl_graph *g) {
-    TL_TRY(TL_ALLOC(ctx, p->w_start[p->count], &g->adjacent));
-    int64_t used = 0;
-    for (int32_t i = 0; i < p->count; i++) {
+    int64_t *extra = NULL; // pairs to add to each row, then their places
+    int32_t *added = NULL;
+    talus_status status = TALUS_OK;
+    TL_GOTO(TL_ALLOC(ctx, (int64_t)p->count + 2, &extra));
+    const bool symmetric = graph_is_symmetric(p, extra);
+    memset(extra, 0, ((size_t)p->count + 2) * sizeof *extra);
+    for (int32_t i = 0; i < p->count && !symmetric; i++)
         for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++)
-            if (p->w_col[e] != i) g->adjacent[used++] = p->w_col[e];
+            if (!graph_has(p, p->w_col[e], i)) extra[p->w_col[e] + 2]++;
+    for (int32_t i = 0; i < p->count; i++) extra[i + 2] += extra[i + 1];
+    TL_GOTO(TL_ALLOC(ctx, extra[p->count + 1], &added));
+    for (int32_t i = 0; i < p->count && !symmetric; i++) // in ascending order for each row
+        for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++)
+            if (!graph_has(p, p->w_col[e], i)) added[extra[p->w_col[e] + 1]++] = i;
+    TL_GOTO(TL_ALLOC(ctx, p->w_start[p->count] + extra[p->count], &g->adjacent));
+    int64_t used = 0;
+    for (int32_t i = 0; i < p->count; i++) { // merge two ascending lists
+        int64_t e = p->w_start[i], a = extra[i];
+        while (e < p->w_start[i + 1] || a < extra[i + 1]) {
+            const bool stored =
+                a == extra[i + 1] || (e < p->w_start[i + 1] && p->w_col[e] < added[a]);
+            const int32_t j = stored ? p->w_col[e++] : added[a++];
+            if (j != i) g->adjacent[used++] = j;
+        }
         g->start[i + 1] = used;
     }
-    return TALUS_OK;
+done:
+    tl_free(ctx, extra);
+    tl_free(ctx, added);
+    return status;
 }
 
 static talus_status graph_full(talus_context *ctx, const talus_problem *p, tl_graph *g) {
@@ -225,22 +275,25 @@ static void delassus_transpose(int d, const double *from, double *to) {
         for (int j = 0; j < d; j++) to[j * d + i] = from[i * d + j];
 }
 
-// Local form: reorder the stored blocks.
+// Local form: reorder the stored blocks; a neighbour without one keeps a zero block.
 static void delassus_fill_local(const delassus_build *build, int32_t s) {
     tl_delassus *w = build->w;
     const talus_problem *p = w->problem;
+    const tl_graph *g = build->graph;
     const int32_t i = w->order[s];
     const int d = w->dim;
-    int64_t put = w->start[s];
-    for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++) {
-        const double *from = p->w_block + e * d * d;
-        if (p->w_col[e] == i) {
-            delassus_put_diagonal(w, s, from);
-            continue;
+    int64_t e = p->w_start[i], put = w->start[s];
+    for (int64_t a = g->start[i]; a < g->start[i + 1]; a++, put++) {
+        w->col[put] = build->row_of[g->adjacent[a]];
+        for (; e < p->w_start[i + 1] && p->w_col[e] <= g->adjacent[a]; e++) {
+            const double *from = p->w_block + e * d * d;
+            if (p->w_col[e] == i)
+                delassus_put_diagonal(w, s, from);
+            else
+                delassus_transpose(d, from, w->block + put * d * d);
         }
-        w->col[put] = build->row_of[p->w_col[e]];
-        delassus_transpose(d, from, w->block + put++ * d * d);
     }
+    for (; e < p->w_start[i + 1]; e++) delassus_put_diagonal(w, s, p->w_block + e * d * d);
 }
 
 // Where block j stands in the list of neighbours of block i.

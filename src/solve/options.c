@@ -21,8 +21,7 @@ static void option_range(const tl_option *row, char *out, size_t size) {
             used +=
                 (size_t)snprintf(out + used, size - used, "%s%s", k ? ", " : "", row->choice(k));
     } else {
-        snprintf(out, size, "%c%.10g, %.10g%c", row->above ? '(' : '[', row->low, row->high,
-                 isinf(row->high) ? ')' : ']');
+        snprintf(out, size, "%c%.10g, %.10g]", row->above ? '(' : '[', row->low, row->high);
     }
 }
 

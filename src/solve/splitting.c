@@ -177,8 +177,7 @@ static double splitting_crowding(tl_splitting *s) {
         if (!s->w.assembled) tl_sweep_rebuild(s);
         for (int32_t row = 0; row < s->plan.rows; row++) { // next = D⁻¹ W r
             if (s->plan.order[row] < 0) continue;
-            tl_sweep_velocity(s, row, u);
-            for (int k = 0; k < d; k++) u[k] -= s->w.q[(int64_t)d * row + k];
+            tl_sweep_product(s, row, u);
             for (int k = 0; k < d * d; k++) block[k] = s->block[tl_splitting_at(s, row, d * d, k)];
             if (d == 2) tl_small_solve(2, 1, block, u);
             if (d == 3) tl_small_solve(3, 1, block, u);
@@ -354,7 +353,7 @@ static void splitting_judge(splitting_run *run) {
     run->stop = true;
     if (run->best_measure <= opt->common.tolerance) {
         run->info->outcome = TALUS_OUTCOME_SOLVED;
-    } else if (!isfinite(measure)) {
+    } else if (isnan(measure) || (isinf(measure) && run->sweeps > 0)) {
         run->info->outcome = TALUS_OUTCOME_DIVERGED;
     } else if (run->sweeps >= opt->common.iterations) {
         run->info->outcome = TALUS_OUTCOME_ITERATION_LIMIT;

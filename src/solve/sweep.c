@@ -49,11 +49,10 @@ TL_INLINE void sweep_row_product(int d, const tl_delassus *w, int32_t row, const
     for (int k = 0; k < d; k++) b[k] += sum[k / 2][k % 2];
 }
 
-// b of a row: its velocity without its own impulse.
-TL_INLINE void sweep_velocity_without(int d, const tl_splitting *s, int32_t row, const double *ri,
-                                      double *b) {
+// b += Σ_{j≠i} W_ij r_j: what the others do to a row.
+TL_INLINE void sweep_add_others(int d, const tl_splitting *s, int32_t row, const double *ri,
+                                double *b) {
     const tl_delassus *w = &s->w;
-    for (int k = 0; k < d; k++) b[k] = w->q[(int64_t)d * row + k];
     if (w->assembled) {
         sweep_row_product(d, w, row, s->r, b);
         return;
@@ -68,6 +67,13 @@ TL_INLINE void sweep_velocity_without(int d, const tl_splitting *s, int32_t row,
         w->diagonal + ((int64_t)(row / TL_LANES) * d * d) * TL_LANES + row % TL_LANES;
     for (int i = 0; i < d; i++)
         for (int j = 0; j < d; j++) b[i] -= diagonal[(i * d + j) * TL_LANES] * ri[j];
+}
+
+// b of a row: its velocity without its own impulse.
+TL_INLINE void sweep_velocity_without(int d, const tl_splitting *s, int32_t row, const double *ri,
+                                      double *b) {
+    for (int k = 0; k < d; k++) b[k] = s->w.q[(int64_t)d * row + k];
+    sweep_add_others(d, s, row, ri, b);
 }
 
 // z ← z + (N Hᵀ)_row Δr
@@ -218,20 +224,21 @@ TL_INLINE void sweep_chunk(int d, const tl_sweep *sweep, int32_t chunk, bool bac
     part[TL_PART_FAILURES] += t.failures;
 }
 
-// u = W r + q of a row.
-TL_INLINE void sweep_velocity(int d, const tl_splitting *s, int32_t row, double *u) {
+// u += W r of a row.
+TL_INLINE void sweep_add_product(int d, const tl_splitting *s, int32_t row, double *u) {
     const double *ri = s->r + (int64_t)d * row;
     double block[TL_MAX_DIM * TL_MAX_DIM], own[TL_MAX_DIM];
-    sweep_velocity_without(d, s, row, ri, u);
+    sweep_add_others(d, s, row, ri, u);
     tl_delassus_diagonal(&s->w, row, block);
     tl_mv(d, block, ri, own);
     for (int k = 0; k < d; k++) u[k] += own[k];
 }
 
-void tl_sweep_velocity(const tl_splitting *s, int32_t row, double *u) {
-    if (s->w.dim == 2) sweep_velocity(2, s, row, u);
-    if (s->w.dim == 3) sweep_velocity(3, s, row, u);
-    if (s->w.dim == 6) sweep_velocity(6, s, row, u);
+void tl_sweep_product(const tl_splitting *s, int32_t row, double *u) {
+    for (int k = 0; k < s->w.dim; k++) u[k] = 0.0;
+    if (s->w.dim == 2) sweep_add_product(2, s, row, u);
+    if (s->w.dim == 3) sweep_add_product(3, s, row, u);
+    if (s->w.dim == 6) sweep_add_product(6, s, row, u);
 }
 
 // The contribution of a row to the stopping measure, from its velocity u and impulse r.
@@ -277,10 +284,8 @@ TL_INLINE void sweep_check(int d, const tl_sweep *sweep, int32_t chunk) {
         if (s->plan.order[row] < 0) continue;
         const double *ri = s->r + (int64_t)d * row;
         double u[TL_MAX_DIM];
-        if (sweep->at_rest) // r = 0
-            memcpy(u, s->w.q + (int64_t)d * row, (size_t)d * sizeof *u);
-        else
-            sweep_velocity(d, s, row, u);
+        memcpy(u, s->w.q + (int64_t)d * row, (size_t)d * sizeof *u);
+        if (!sweep->at_rest) sweep_add_product(d, s, row, u);
         const double x = sweep_row_measure(d, s, measure, row, u, ri);
         if (sums)
             total += x;

@@ -33,8 +33,8 @@ typedef struct tl_sweep {
 } tl_sweep;
 
 void tl_sweep_init(tl_sweep *sweep, tl_splitting *s);
-/// u = W r + q of one row at the solver's r (and z).
-void tl_sweep_velocity(const tl_splitting *s, int32_t row, double *u);
+/// W r of one row at the solver's r (and z).
+void tl_sweep_product(const tl_splitting *s, int32_t row, double *u);
 /// z = N Hᵀ r by the caller alone.
 void tl_sweep_rebuild(const tl_splitting *s);
 /// Sweep number `index` over all blocks. Ends with a barrier.
