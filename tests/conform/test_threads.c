@@ -28,8 +28,8 @@
 #endif
 
 static const packing_def packings[] = {
-    {.dim = 3, .nx = 12, .ny = 12, .nz = 8, .mu = 0.5, .disorder = 0.1, .speed = 0.1, .seed = 3},
-    {.dim = 2, .nx = 60, .ny = 1, .nz = 30, .mu = 0.5, .disorder = 0.1, .speed = 0.1, .seed = 4},
+    {.dim = 3, .nx = 12, .ny = 12, .nz = 4, .mu = 0.5, .disorder = 0.1, .speed = 0.1, .seed = 3},
+    {.dim = 2, .nx = 40, .ny = 1, .nz = 20, .mu = 0.5, .disorder = 0.1, .speed = 0.1, .seed = 4},
 };
 static const int thread_counts[] = {1, 2, 3, 8};
 
@@ -62,7 +62,7 @@ static uint64_t same_bits(const fixture *f, const talus_problem *p, const char *
     double *r = malloc(bytes);
     uint64_t first = 0;
     assert_non_null(r);
-    assert_true(facts.count >= 3000);
+    assert_true(facts.count >= 1500);
     for (int t = 0; t < 4; t++) {
         talus_solver *s = NULL;
         char text[16];
@@ -73,7 +73,7 @@ static uint64_t same_bits(const fixture *f, const talus_problem *p, const char *
         solve_set(f->ctx, s, text);
         for (int repeat = 0; repeat < repeats; repeat++) {
             talus_solve_info info;
-            if (repeat % 5 == 0) assert_int_equal(talus_solver_prepare(s, p), TALUS_OK);
+            if (repeat == 0) assert_int_equal(talus_solver_prepare(s, p), TALUS_OK);
             memset(r, 0, bytes);
             assert_int_equal(talus_solver_solve(s, r, &info), TALUS_OK);
             assert_int_equal(info.outcome, TALUS_OUTCOME_ITERATION_LIMIT);
