@@ -2,6 +2,7 @@
 // The compiler extensions the library uses, all in one place.
 #ifndef TL_BASE_COMPILER_H
 #define TL_BASE_COMPILER_H
+#include <assert.h>
 
 /// A function that must disappear into its callers: kernels written once for a dimension d that is
 /// a constant at every call.
@@ -10,8 +11,13 @@
 /// The larger of two numbers; unlike fmax it is one instruction. A NaN in `a` gives `b`.
 #define TL_MAX(a, b) ((a) > (b) ? (a) : (b))
 
-#define TL_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define TL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+/// An invariant of ours. Checked where asserts are on; elsewhere the compiler, and the analysers of
+/// `make check`, may build on it.
+#ifdef NDEBUG
+#define TL_ASSUME(condition) ((condition) ? (void)0 : __builtin_unreachable())
+#else
+#define TL_ASSUME(condition) assert(condition)
+#endif
 
 /// Tell the processor that this is a waiting loop.
 #if defined(__x86_64__) || defined(__i386__)

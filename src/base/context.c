@@ -27,9 +27,8 @@ static void memory_use_huge_pages(void *start, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     const size_t page = 4096, huge = (size_t)1 << 21;
     if (bytes < 2 * huge) return;
-    const uintptr_t first = ((uintptr_t)start + page - 1) / page * page;
-    const uintptr_t last = ((uintptr_t)start + bytes) / page * page;
-    (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+    const size_t skipped = (page - (uintptr_t)start % page) % page; // whole pages only
+    (void)madvise((char *)start + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE);
 #else
     (void)start;
     (void)bytes;

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 
 #define TL_MAX_DIM 6
+/// The dimensions there are.
+#define TL_ASSUME_DIM(d) TL_ASSUME((d) == 2 || (d) == 3 || (d) == 6)
 
 typedef struct tl_law {
     double mu;    // in [0, inf]

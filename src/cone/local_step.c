@@ -83,6 +83,7 @@ TL_INLINE void step_sal(int d, int L, const step_group *g) {
 // x ← W_TT⁻¹ x by elimination without pivoting (W_TT is positive definite; a zero pivot, where it
 // is only semi-definite, leaves that component alone).
 TL_INLINE void step_solve_tangent(int d, int L, const double *restrict w, double *restrict x) {
+    TL_ASSUME_DIM(d);
     const int m = d - 1;
     double a[(TL_MAX_DIM - 1) * (TL_MAX_DIM - 1) * MAX_L];
     for (int i = 0; i < m; i++)

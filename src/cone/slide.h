@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sliding contact as a problem in one number [docs/theory/local-solvers.md]. Sliding means
-// u_T = −α r_T with α >= 0, u_N = zeta |u_T| and |r_T| = mu r_N; with c = zeta mu this is
-//     r(α) = −(W + α D)⁻¹ b,   D = diag(−c, 1, …, 1),   |r_T(α)| = mu r_N(α).
+// u_T = −α r_T with α >= 0, u_N = zeta |u_T| and |r_T| = mu r_N (+ yield, with zeta = 0 only); with
+// c = zeta mu this is
+//     r(α) = −(W + α D)⁻¹ b,   D = diag(−c, 1, …, 1),   |r_T(α)| = yield + mu r_N(α).
 // r(0) is the sticking impulse. Eliminating the tangent first keeps W_TT + α positive definite and
 // every α from 0 to overflow harmless.
 #ifndef TL_CONE_SLIDE_H
@@ -46,8 +47,8 @@ TL_INLINE void slide_apply(int d, const slide_factor *s, const double *x, double
     }
 }
 
-/// One Newton step on (r, α) for  F1 = W r + b + α D r,  F2 = |r_T| − mu r_N.  Refining r and α
-/// together brings both equations to rounding level, which r(α) alone cannot when W is badly
+/// One Newton step on (r, α) for  F1 = W r + b + α D r,  F2 = |r_T| − yield − mu r_N.  Refining r
+/// and α together brings both equations to rounding level, which r(α) alone cannot when W is badly
 /// conditioned. Returns |Δr|²/|r|²: what is left of F after the step is of that order.
 TL_INLINE double slide_newton(int d, const tl_local *p, double *r, double *alpha) {
     const double mu = p->law.mu, c = p->law.zeta * mu, t = tl_norm_t(d, r);
@@ -59,7 +60,7 @@ TL_INLINE double slide_newton(int d, const tl_local *p, double *r, double *alpha
         dr[k] = k == 0 ? -c * r[0] : r[k];
         f1[k] += p->b[k] + *alpha * dr[k];
     }
-    const double f2 = t - mu * r[0];
+    const double f2 = t - p->law.yield - mu * r[0];
     slide_apply(d, &s, f1, y1);
     slide_apply(d, &s, dr, y2);
     const double g1 = tl_dot(d - 1, r + 1, y1 + 1) - mu * t * y1[0]; // times |r_T|, as g2
@@ -75,10 +76,10 @@ TL_INLINE double slide_newton(int d, const tl_local *p, double *r, double *alpha
     return step / tl_dot(d, r, r);
 }
 
-/// Put r_T on the cone: |r_T| = mu r_N.
-TL_INLINE void slide_snap(int d, double mu, double *r) {
-    const double t = tl_norm_t(d, r);
-    for (int k = 1; k < d; k++) r[k] *= mu * r[0] / t;
+/// Put r_T on the rim of the set: |r_T| = yield + mu r_N.
+TL_INLINE void slide_snap(int d, const tl_law *law, double *r) {
+    const double factor = (law->yield + law->mu * r[0]) / tl_norm_t(d, r);
+    for (int k = 1; k < d; k++) r[k] *= factor;
 }
 
 /// Refine a candidate (r, α) by at most `steps` Newton steps, until one is short enough for what it
@@ -87,9 +88,9 @@ TL_INLINE bool slide_refine(int d, const tl_local *p, double tolerance, int step
                             double *alpha) {
     for (int step = 0; step < steps; step++) {
         const double left = slide_newton(d, p, r, alpha);
-        if (!(r[0] > 0.0)) return false;
+        if (!(r[0] >= 0.0)) return false;
         if (!(left <= tolerance)) continue;
-        slide_snap(d, p->law.mu, r);
+        slide_snap(d, &p->law, r);
         double scale = 0.0; // α may be short of 0 by what the tolerance allows of sticking
         for (int k = 1; k < d; k++) scale += p->w[k * d + k];
         return *alpha >= -0.01 * tolerance * scale && isfinite(r[1]);
@@ -97,12 +98,12 @@ TL_INLINE bool slide_refine(int d, const tl_local *p, double tolerance, int step
     return false;
 }
 
-/// Coulomb (zeta = 0): ψ(α) = mu r_N/|r_T| − 1 is negative at 0 (sticking was refused) and
-/// positive for large α when b_N < 0, so a root is always bracketed. ψ is exactly linear where W
-/// does not couple N and T and W_TT is isotropic, hence Newton's method, kept in the bracket.
+/// Coulomb (zeta = 0): ψ(α) = (yield + mu r_N)/|r_T| − 1 is negative at 0 (sticking was refused)
+/// and positive for large α when b_N < 0, so a root is always bracketed. ψ is exactly linear where
+/// W does not couple N and T and W_TT is isotropic, hence Newton's method, kept in the bracket.
 /// `alpha` is the start; on return r and alpha are a candidate for slide_refine.
 TL_INLINE int slide_search(int d, const tl_local *p, double *r, double *alpha) {
-    const double mu = p->law.mu;
+    const double mu = p->law.mu, yield = p->law.yield;
     double low = 0.0, high = INFINITY, a = *alpha;
     double scale = 0.0; // of W_TT
     for (int k = 1; k < d; k++) scale += p->w[k * d + k];
@@ -115,8 +116,8 @@ TL_INLINE int slide_search(int d, const tl_local *p, double *r, double *alpha) {
         for (int k = 0; k < d; k++) r[k] = -x[k];
         *alpha = a;
         const double t2 = tl_dot(d - 1, r + 1, r + 1), t = sqrt(t2);
-        const double psi = mu * r[0] / t - 1.0; // +inf where r_T = 0
-        if (fabs(psi) <= 1e-9) break;           // slide_refine does the rest quadratically
+        const double psi = (yield + mu * r[0]) / t - 1.0; // +inf where r_T = 0
+        if (fabs(psi) <= 1e-9) break; // slide_refine does the rest quadratically
         if (psi < 0.0)
             low = a;
         else
@@ -124,7 +125,8 @@ TL_INLINE int slide_search(int d, const tl_local *p, double *r, double *alpha) {
         x[0] = 0.0;
         for (int k = 1; k < d; k++) x[k] = -r[k];
         slide_apply(d, &s, x, dx); // dr/dα
-        const double slope = mu * (dx[0] - r[0] * tl_dot(d - 1, r + 1, dx + 1) / t2) / t;
+        const double slope =
+            (mu * dx[0] - (yield + mu * r[0]) * tl_dot(d - 1, r + 1, dx + 1) / t2) / t;
         double next = a - psi / slope;
         if (!(next > low && next < high)) {
             if (isinf(high))

@@ -237,6 +237,7 @@ TL_INLINE void rows_add_block(int d, int32_t size, const double *a, const double
 // of Y either equals one of H in extent or covers all unknowns.
 static void rows_product(int d, const tl_rows *h, int64_t s, const tl_rows *y, int64_t t,
                          double *out) {
+    TL_ASSUME_DIM(d);
     for (int k = 0; k < d * d; k++) out[k] = 0.0;
     int64_t f = y->start[t];
     for (int64_t e = h->start[s]; e < h->start[s + 1]; e++) {

@@ -117,6 +117,7 @@ static bool splitting_invert(int d, const double *a, double *inverse) {
 static void splitting_row(tl_splitting *s, int32_t row) {
     const tl_splitting_options *opt = s->base.options;
     const int d = s->w.dim, dd = d * d;
+    TL_ASSUME_DIM(d);
     double a[TL_MAX_DIM * TL_MAX_DIM], inverse[TL_MAX_DIM * TL_MAX_DIM];
     tl_delassus_diagonal(&s->w, row, a);
     double trace = 0.0;
@@ -329,6 +330,7 @@ static bool splitting_calm(splitting_run *run) {
     splitting_rows(s);
     run->best_sweep = run->sweeps;
     memcpy(s->r, s->best, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
+    if (!s->w.assembled) tl_sweep_rebuild(s);
     return run->patience <= 1000.0 * opt->patience;
 }
 

@@ -103,7 +103,7 @@ typedef struct sweep_tally {
 TL_INLINE void sweep_accept(int d, const tl_sweep *sweep, int32_t row, const double *fresh,
                             bool failed, sweep_tally *t) {
     tl_splitting *s = sweep->s;
-    double *ri = s->r + (int64_t)d * row, delta[TL_MAX_DIM];
+    double *ri = s->r + (int64_t)d * row, delta[TL_MAX_DIM] = {0.0};
     // A block that was not solved is met half way, so that one bad answer cannot start a blow-up.
     const double omega = failed ? 0.5 : sweep->relaxation;
     double change = 0.0;
@@ -226,6 +226,7 @@ TL_INLINE void sweep_chunk(int d, const tl_sweep *sweep, int32_t chunk, bool bac
 
 // u += W r of a row.
 TL_INLINE void sweep_add_product(int d, const tl_splitting *s, int32_t row, double *u) {
+    TL_ASSUME(s->w.dim == d);
     const double *ri = s->r + (int64_t)d * row;
     double block[TL_MAX_DIM * TL_MAX_DIM], own[TL_MAX_DIM];
     sweep_add_others(d, s, row, ri, u);

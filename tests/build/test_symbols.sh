@@ -28,7 +28,8 @@ if comm -23 "$work/declared" "$work/exported" | grep .; then
     fail=1
 fi
 
-nm -D --undefined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' >"$work/needed"
+# The objects alone: into the shared library a coverage build links a runtime that prints.
+nm --undefined-only "$TALUS_BUILD_DIR/lib/libtalus.a" | awk '{ print $NF }' >"$work/needed"
 if grep -xE '_?exit|_Exit|quick_exit|abort|v?f?printf|__v?f?printf_chk|puts|fputs|putchar|putc|perror|rand|srand|random|srandom|drand48' \
     "$work/needed"; then
     echo 'the library must not call the functions above'

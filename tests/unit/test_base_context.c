@@ -123,6 +123,25 @@ static void accounting_returns_to_zero(void **state) {
     assert_int_equal(counter.bad_releases, 0);
 }
 
+// Large blocks are given advice to the system; they are zeroed, aligned and counted like others.
+static void large_blocks(void **state) {
+    (void)state;
+    talus_context *ctx = NULL;
+    double *a = NULL;
+    const int64_t count = 3 << 18; // 6 MiB
+    assert_int_equal(talus_context_create(NULL, &ctx), TALUS_OK);
+    assert_int_equal(TL_ALLOC(ctx, count, &a), TALUS_OK);
+    assert_int_equal((uintptr_t)a % TL_ALIGN, 0);
+    assert_true(memory_now(ctx) >= (size_t)count * sizeof *a);
+    for (int64_t k = 0; k < count; k++) {
+        if (a[k] != 0.0) fail_msg("entry %lld is not zero", (long long)k);
+        a[k] = 1.0;
+    }
+    tl_free(ctx, a);
+    assert_int_equal(memory_now(ctx), 0);
+    talus_context_destroy(ctx);
+}
+
 // When memory ends, the old block of a resize stays, and the error tells how much was wanted.
 static void failed_requests_change_nothing(void **state) {
     (void)state;
@@ -316,6 +335,7 @@ int main(void) {
         cmocka_unit_test(blocks_are_aligned_and_zeroed),
         cmocka_unit_test(impossible_sizes_are_refused),
         cmocka_unit_test(accounting_returns_to_zero),
+        cmocka_unit_test(large_blocks),
         cmocka_unit_test(failed_requests_change_nothing),
         cmocka_unit_test(failed_team_is_undone),
         cmocka_unit_test(errors_carry_their_text),

@@ -149,6 +149,8 @@ static void honesty(void **state) {
             const int steps = s->forms->solve[a](&c.problem, &control, r);
             const double error = judge_local_error(d, &c.problem, r, false);
             for (int i = 0; i < d; i++) assert_true(isfinite(r[i]));
+            // u = W r + b is rounded at the size of r / ξ at most.
+            assert_true(fabs(tl_local_error(d, &c.problem, r) - error) <= 1e-13 + 1e-8 * error);
             if (steps >= 0 && !(error <= 1.01e-10))
                 fail_msg("%s, d = %d, case %d: %d steps, error %g", s->name, d, k, steps, error);
             solved += steps >= 0;
