@@ -11,7 +11,7 @@
 
 #include "base/context.h"
 #include "base/rng.h"
-#include "support/alloc.h"
+#include "support/context.h"
 #include "support/packing.h"
 #include "support/solve_cases.h"
 #include "support/verify.h"
@@ -22,22 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static talus_context *ctx;
-static test_alloc memory;
-
-static int set_up(void **state) {
-    (void)state;
-    memory = (test_alloc){0};
-    const talus_context_def def = test_alloc_def(&memory);
-    return talus_context_create(&def, &ctx) == TALUS_OK ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    talus_context_destroy(ctx);
-    return memory.live == 0 && memory.bad_releases == 0 ? 0 : -1;
-}
 
 #define EACH_SOLVER(name)                                                                          \
     const char *name, *name##_summary;                                                             \

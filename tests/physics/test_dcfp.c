@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "support/context.h"
 #include "support/packing.h"
 #include "support/solve_cases.h"
 #include "talus/talus.h"
@@ -18,19 +19,6 @@
 
 enum { BODIES = 40, CONTACTS = 120 };
 static const double gravity = 9.81, step = 1e-3;
-
-static talus_context *ctx;
-
-static int set_up(void **state) {
-    (void)state;
-    return talus_context_create(NULL, &ctx) == TALUS_OK ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    talus_context_destroy(ctx);
-    return 0;
-}
 
 // Rigid bodies, written by hand: six unknowns each (velocity, spin), contacts by point and frame.
 // Spheres, or whatever has the inertia of one.

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams of threads: everybody runs, barriers separate the phases, shares cover everything once.
 // ctest labels: threads
+#define _GNU_SOURCE // RTLD_NEXT
 #include "base/context.h"
 #include "base/thread.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +18,19 @@
 enum { SIZE_MOST = 8, ROUNDS = 2000, ITEMS = 1000 };
 
 static const int team_sizes[] = {1, 2, 3, 8};
+
+// Stands before the C library's: refuses threads once `threads_left` is used up.
+static int threads_left = INT_MAX;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+                   void *arg) {
+    typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    create_fn *next = NULL;
+    void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+    memcpy(&next, &symbol, sizeof next); // ISO C has no cast from data to function
+    if (threads_left-- <= 0) return EAGAIN;
+    return next(thread, attr, start, arg);
+}
 
 typedef struct relay {
     int64_t value[ITEMS];
@@ -123,6 +141,21 @@ static void impossible_teams_are_refused(void **state) {
     talus_context_destroy(ctx);
 }
 
+// When the system has no more threads the team stays as large as it got, and can be used.
+static void refused_threads(void **state) {
+    (void)state;
+    talus_context *ctx = NULL;
+    assert_int_equal(talus_context_create(NULL, &ctx), TALUS_OK);
+    threads_left = 2;
+    assert_int_equal(tl_team_reserve(ctx, 5), TALUS_ERR_SYSTEM);
+    assert_non_null(strstr(talus_context_last_error(ctx), "refuses thread 3"));
+    relay_check(ctx, 3, 3);
+    threads_left = INT_MAX;
+    assert_int_equal(tl_team_reserve(ctx, 5), TALUS_OK);
+    relay_check(ctx, 5, 3);
+    talus_context_destroy(ctx);
+}
+
 static void shares_cover_everything_once(void **state) {
     (void)state;
     for (int64_t count = 0; count < 50; count++) {
@@ -171,6 +204,7 @@ int main(void) {
         cmocka_unit_test(every_rank_runs_once),
         cmocka_unit_test(unused_threads_end_with_the_context),
         cmocka_unit_test(impossible_teams_are_refused),
+        cmocka_unit_test(refused_threads),
         cmocka_unit_test(shares_cover_everything_once),
         cmocka_unit_test(cancel_crosses_threads),
     };

@@ -10,27 +10,11 @@
 
 #include "base/rng.h"
 #include "problem/delassus.h"
-#include "support/alloc.h"
+#include "support/context.h"
 #include "support/solve_cases.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static talus_context *ctx;
-static test_alloc memory;
-
-static int set_up(void **state) {
-    (void)state;
-    memory = (test_alloc){0};
-    const talus_context_def def = test_alloc_def(&memory);
-    return talus_context_create(&def, &ctx) == TALUS_OK ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    talus_context_destroy(ctx);
-    return memory.live == 0 && memory.bad_releases == 0 ? 0 : -1;
-}
 
 // Blocks in random order with empty lanes among them.
 static int32_t shuffled(int32_t count, uint64_t seed, int32_t *order) {

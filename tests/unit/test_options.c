@@ -10,23 +10,11 @@
 
 #include "solve/solver_impl.h"
 #include "solve/splitting.h"
+#include "support/context.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static talus_context *ctx;
-
-static int set_up(void **state) {
-    (void)state;
-    return talus_context_create(NULL, &ctx) == TALUS_OK ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    talus_context_destroy(ctx);
-    return 0;
-}
 
 // Row k of a solver's table, common rows first.
 static const tl_option *row_at(const tl_solver_ops *ops, int k) {

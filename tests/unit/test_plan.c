@@ -10,25 +10,9 @@
 
 #include "base/rng.h"
 #include "solve/plan.h"
-#include "support/alloc.h"
+#include "support/context.h"
 #include <stdlib.h>
 #include <string.h>
-
-static talus_context *ctx;
-static test_alloc memory;
-
-static int set_up(void **state) {
-    (void)state;
-    memory = (test_alloc){0};
-    const talus_context_def def = test_alloc_def(&memory);
-    return talus_context_create(&def, &ctx) == TALUS_OK ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    talus_context_destroy(ctx);
-    return memory.live == 0 && memory.bad_releases == 0 ? 0 : -1;
-}
 
 // A graph with a full matrix of couplings beside it.
 typedef struct test_graph {

@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "support/cone_judge.h"
+#include "support/context.h"
 #include "support/fibres.h"
 #include "support/packing.h"
 #include "support/solve_cases.h"
@@ -20,19 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static talus_context *ctx;
-
-static int set_up(void **state) {
-    (void)state;
-    return talus_context_create(NULL, &ctx) == TALUS_OK ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    talus_context_destroy(ctx);
-    return 0;
-}
 
 // ---- the worked example ------------------------------------------------------------------------
 
