@@ -66,7 +66,7 @@ check-cppcheck: setup-check build/clang/build.ninja
 	    $$(find src cli -name '*.c')
 
 check-shell: setup-check
-	@for script in tools/setup .ci/run tests/*/*.sh; do sh -n $$script || exit 1; done
+	@shellcheck tools/setup .ci/run tests/*/*.sh
 
 check-clang: setup-check build/clang/build.ninja
 	$(call compile,clang)

@@ -159,7 +159,7 @@ TL_INLINE bool hybrid_dilatant(int d, const tl_local *p, const tl_local_control 
         for (int k = 0; k < d; k++) x[k] /= pivot;
         for (int step = 0; step < SLIDE_STEPS; step++) {
             double snapped[TL_MAX_DIM];
-            for (int k = 0; k < d; k++) snapped[k] = x[k];
+            memcpy(snapped, x, (size_t)d * sizeof *x);
             slide_snap(d, &p->law, snapped);
             if (exact_keep(d, p, control->tolerance, snapped, r, &error)) return true;
             slide_newton(d, p, x, &alpha);

@@ -18,6 +18,7 @@ typedef struct slide_factor {
 } slide_factor;
 
 TL_INLINE void slide_factorise(int d, const double *w, double alpha, double c, slide_factor *s) {
+    TL_ASSUME_DIM(d);
     for (int i = 0; i < d; i++)
         for (int j = 0; j < d; j++) s->a[i * d + j] = w[((i + 1) % d) * d + (j + 1) % d];
     for (int k = 0; k < d - 1; k++) s->a[k * d + k] += alpha;
@@ -33,6 +34,7 @@ TL_INLINE void slide_factorise(int d, const double *w, double alpha, double c, s
 
 /// y = (W + α D)⁻¹ x; y may not be x.
 TL_INLINE void slide_apply(int d, const slide_factor *s, const double *x, double *y) {
+    TL_ASSUME_DIM(d);
     double z[TL_MAX_DIM];
     for (int i = 0; i < d; i++) {
         double t = x[(i + 1) % d];

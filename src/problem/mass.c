@@ -237,8 +237,6 @@ void tl_mass_destroy(tl_mass *m) {
 
 bool tl_mass_is_block_diagonal(const tl_mass *m) { return m->offset != NULL; }
 
-const double *tl_mass_block(const tl_mass *m, int32_t body) { return m->block + m->offset[body]; }
-
 void tl_mass_solve_body(const tl_mass *m, int32_t body, int32_t columns, double *x,
                         int64_t stride) {
     tl_spd_block_solve(mass_size(m, body), m->factor + m->offset[body], columns, x, stride);
@@ -259,7 +257,7 @@ void tl_mass_multiply(const tl_mass *m, const double *x, double *y) {
     }
     for (int32_t b = 0; b < m->body_count; b++) {
         const int32_t n = mass_size(m, b), first = m->body_start[b];
-        const double *a = tl_mass_block(m, b);
+        const double *a = m->block + m->offset[b];
         for (int32_t i = 0; i < n; i++)
             for (int32_t j = 0; j < n; j++) y[first + i] += a[(int64_t)i * n + j] * x[first + j];
     }

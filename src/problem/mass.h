@@ -21,8 +21,6 @@ void tl_mass_destroy(tl_mass *m); // NULL is allowed
 
 /// True when M is kept as dense blocks of the bodies.
 bool tl_mass_is_block_diagonal(const tl_mass *m);
-/// The dense block of a body, row major; only when block diagonal.
-const double *tl_mass_block(const tl_mass *m, int32_t body);
 
 /// Block diagonal only: x ← M_b⁻¹ x for `columns` vectors of size(body), `stride` entries apart.
 /// Safe from any number of threads.

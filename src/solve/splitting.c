@@ -46,7 +46,7 @@ const tl_option tl_splitting_rows[] = {
         .text = "proximal term, in units of tr(W_ii)/d"),
     ROW(relaxation, TL_OPTION_NUMBER, "1", .low = 0.0, .high = 2.0, .above = true,
         .text = "share of the new impulse taken over; jacobi divides it by lambda_max(D^-1 W)"),
-    ROW(patience, TL_OPTION_INTEGER, "100", .low = 0, .high = INT32_MAX,
+    ROW(patience, TL_OPTION_INTEGER, "60", .low = 0, .high = INT32_MAX,
         .text = "sweeps without progress before the proximal term is raised; 0: never"),
     ROW(symmetric, TL_OPTION_YES_NO, "no", .text = "every other sweep backwards"),
     ROW(local_tolerance, TL_OPTION_NUMBER, "1e-10", .low = 0.0, .high = 1.0,
@@ -390,6 +390,8 @@ static void splitting_work(void *arg, tl_team *team, int rank) {
             run->sweeps++;
             run->sweep.at_rest = false;
             run->activity = sqrt(splitting_sum(s, TL_PART_ACTIVITY));
+            // The first sweep changes r by what the natural map saw at the start.
+            if (run->checked == 0 && run->sweeps == 1) run->check_activity = run->activity;
             run->check = splitting_due(run);
             if (splitting_interrupted(run)) {
                 run->over = run->check = true; // one last look: the best iterate must be known

@@ -16,7 +16,7 @@ library=$(pkg-config --variable=libdir talus)
 $CC -std=c17 ${TALUS_SANITIZE:+-fsanitize=$TALUS_SANITIZE} $(pkg-config --cflags talus) \
     "$TALUS_SOURCE_DIR/examples/api/pile.c" $(pkg-config --libs talus) -lm -o "$work/pile"
 cd "$work"
-LD_LIBRARY_PATH=$library ./pile
+LD_LIBRARY_PATH=$library ./pile >pile.svg
 if [ "$("$work/prefix/bin/talus" --version | head -n 1)" != "talus $(pkg-config --modversion talus)" ]; then
     echo "the program and talus.pc differ in the version:"
     "$work/prefix/bin/talus" --version
