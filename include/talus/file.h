@@ -5,7 +5,8 @@
 #include "talus/problem.h"
 TALUS_EXTERN_C_BEGIN
 
-/// A solution or a guess in a file; arrays NULL where the file has none. Owned; clear after use.
+/// A solution or a guess in a file; arrays NULL where the file has none, zeros where it has one
+/// that was never written. Owned; clear after use.
 typedef struct talus_solution {
     double *v; ///< dof
     double *u; ///< dim * count
@@ -27,7 +28,7 @@ TALUS_API talus_status talus_fclib_read(talus_context *ctx, const char *path,
                                         talus_problem **problem,
                                         talus_fclib_extra *extra) TALUS_MUST_CHECK;
 /// Write a problem (and what is in `extra`, which may be NULL) to a new file, replacing an old one
-/// only once the new one is complete.
+/// only once the new one is complete. A solution with r but without v, u or l is completed from r.
 TALUS_API talus_status talus_fclib_write(talus_context *ctx, const char *path,
                                          const talus_problem *problem,
                                          const talus_fclib_extra *extra) TALUS_MUST_CHECK;

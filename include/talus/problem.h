@@ -83,7 +83,8 @@ TALUS_API talus_status talus_problem_create_global(talus_context *ctx, const tal
                                                    talus_problem **out) TALUS_MUST_CHECK;
 TALUS_API void talus_problem_destroy(talus_problem *p); ///< NULL is allowed
 
-/// The same problem under the other law; costs nothing and may be called between solves.
+/// The same problem under the other law; costs nothing. A solver prepared before must be prepared
+/// again.
 TALUS_API void talus_problem_set_law(talus_problem *p, talus_law law);
 
 /// Sizes and facts of a problem.
@@ -113,8 +114,9 @@ typedef struct talus_certificate {
     double residual; ///< max_i |r_i − P_T(r_i − ρ_i (u_i + g(u_i)))| λ_i^½ / scale, where
                      ///< λ_i = λmax(W_ii), ρ_i = 1/λ_i, scale = max_i |q_i| λ_i^−½; no unit
     double penetration;     ///< max_i max(0, −u_iN) [unit of u]
-    double complementarity; ///< max_i |(u_i + g(u_i)) · r_i| [unit of u r]
-    double cone;            ///< max_i distance of r_i to its set T [unit of r]
+    double complementarity; ///< max_i |(u_i + g(u_i)) · l_i + yield |u_iT|| with l = r + tension n:
+                            ///< the power that the law forbids [unit of u r]
+    double cone;   ///< max_i distance of r_i to its set T [unit of r]
     double motion; ///< ‖M v − f − Hᵀr − Cᵀλ‖ / (‖f‖ + ‖M v‖ + ‖Hᵀr‖); no unit; 0 in local form
     double energy; ///< −Σ u_i · r_i, what friction dissipates [unit of u r]; >= 0 for an
                    ///< exact Coulomb solution without tension

@@ -138,13 +138,6 @@ void tl_csr_add_transposed(const tl_csr *a, double scale, const double *x, doubl
 }
 
 double tl_csr_at(const tl_csr *a, int32_t i, int32_t j) {
-    int64_t low = a->start[i], high = a->start[i + 1];
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (a->index[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < a->start[i + 1] && a->index[low] == j ? a->value[low] : 0.0;
+    const int64_t end = a->start[i + 1], k = tl_lower_bound(a->index, a->start[i], end, j);
+    return k < end && a->index[k] == j ? a->value[k] : 0.0;
 }

@@ -12,6 +12,20 @@ typedef struct tl_csr {
     double *value;
 } tl_csr;
 
+/// In a list that ascends between `begin` and `end`, the place of the first entry that is not below
+/// `value`; `end` where all are.
+static inline int64_t tl_lower_bound(const int32_t *list, int64_t begin, int64_t end,
+                                     int32_t value) {
+    while (begin < end) {
+        const int64_t middle = begin + (end - begin) / 2;
+        if (list[middle] < value)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
 /// What the lists of a matrix are called in error texts.
 typedef struct tl_csr_names {
     const char *matrix; // "M"

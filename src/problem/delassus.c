@@ -17,19 +17,6 @@ void tl_graph_clear(talus_context *ctx, tl_graph *g) {
     memset(g, 0, sizeof *g);
 }
 
-// True when block (i, j) is stored.
-static bool graph_has(const talus_problem *p, int32_t i, int32_t j) {
-    int64_t low = p->w_start[i], high = p->w_start[i + 1];
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (p->w_col[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < p->w_start[i + 1] && p->w_col[low] == j;
-}
-
 // True when the pattern of W is symmetric: rows visited in order meet the entries of each column in
 // order. `next` (count entries) is scratch.
 static bool graph_is_symmetric(const talus_problem *p, int64_t *next) {
@@ -54,12 +41,12 @@ static talus_status graph_local(talus_context *ctx, const talus_problem *p, tl_g
     memset(extra, 0, ((size_t)p->count + 2) * sizeof *extra);
     for (int32_t i = 0; i < p->count && !symmetric; i++)
         for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++)
-            if (!graph_has(p, p->w_col[e], i)) extra[p->w_col[e] + 2]++;
+            if (!tl_problem_w_block(p, p->w_col[e], i)) extra[p->w_col[e] + 2]++;
     for (int32_t i = 0; i < p->count; i++) extra[i + 2] += extra[i + 1];
     TL_GOTO(TL_ALLOC(ctx, extra[p->count + 1], &added));
     for (int32_t i = 0; i < p->count && !symmetric; i++) // in ascending order for each row
         for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++)
-            if (!graph_has(p, p->w_col[e], i)) added[extra[p->w_col[e] + 1]++] = i;
+            if (!tl_problem_w_block(p, p->w_col[e], i)) added[extra[p->w_col[e] + 1]++] = i;
     TL_GOTO(TL_ALLOC(ctx, p->w_start[p->count] + extra[p->count], &g->adjacent));
     int64_t used = 0;
     for (int32_t i = 0; i < p->count; i++) { // merge two ascending lists
@@ -297,19 +284,6 @@ static void delassus_fill_local(const delassus_build *build, int32_t s) {
     for (; e < p->w_start[i + 1]; e++) delassus_put_diagonal(w, s, p->w_block + e * d * d);
 }
 
-// Where block j stands in the list of neighbours of block i.
-static int64_t delassus_place(const tl_graph *g, int32_t i, int32_t j) {
-    int64_t low = g->start[i], high = g->start[i + 1] - 1;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (g->adjacent[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - g->start[i];
-}
-
 // Global form: the diagonal, and each pair once, at the smaller of its blocks. No two threads write
 // to one place, for a pair has one owner.
 static void delassus_fill_global(const delassus_build *build, int32_t s) {
@@ -325,7 +299,8 @@ static void delassus_fill_global(const delassus_build *build, int32_t s) {
         const int32_t j = g->adjacent[e], t = build->row_of[j];
         if (j < i) continue;
         const int64_t here = w->start[s] + e - g->start[i];
-        const int64_t there = w->start[t] + delassus_place(g, j, i);
+        const int64_t back = tl_lower_bound(g->adjacent, g->start[j], g->start[j + 1], i);
+        const int64_t there = w->start[t] + back - g->start[j];
         double *other = w->block + there * d * d;
         rows_product(d, &w->h, s, &w->y, t, other); // W_ji by columns is W_ij by rows
         delassus_transpose(d, other, w->block + here * d * d);

@@ -274,16 +274,8 @@ void tl_problem_add_velocity(const talus_problem *p, const double *v, double *y)
 }
 
 const double *tl_problem_w_block(const talus_problem *p, int32_t i, int32_t j) {
-    int64_t low = p->w_start[i], high = p->w_start[i + 1];
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (p->w_col[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == p->w_start[i + 1] || p->w_col[low] != j) return NULL;
-    return p->w_block + low * p->dim * p->dim;
+    const int64_t end = p->w_start[i + 1], k = tl_lower_bound(p->w_col, p->w_start[i], end, j);
+    return k < end && p->w_col[k] == j ? p->w_block + k * p->dim * p->dim : NULL;
 }
 
 // u = W r + q; λ = −P⁻¹(c + Bᵀ r)

@@ -146,7 +146,7 @@ static void splitting_row(tl_splitting *s, int32_t row) {
     s->rho[row] = opt->step / (opt->step_rule == TL_STEP_MASS ? a[0] : high + beta);
     s->beta[row] = beta;
     s->lambda[row] = high;
-    const double q = tl_norm(d, s->w.q + (int64_t)d * row) / sqrt(high);
+    const double q = tl_norm(d, s->w.problem->q + (int64_t)d * s->plan.order[row]) / sqrt(high);
     s->scale = TL_MAX(q, s->scale);
 }
 
@@ -431,7 +431,8 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
                          .mark_measure = INFINITY};
     tl_sweep_init(&run.sweep, s);
     run.sweep.at_rest = at_rest;
-    tl_parallel(base->ctx, opt->common.threads, splitting_work, &run);
+    // In natural order there is nothing to share out: other threads would only wait.
+    tl_parallel(base->ctx, s->plan.coloured ? opt->common.threads : 1, splitting_work, &run);
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];
         for (int k = 0; k < d && i >= 0; k++) r[(int64_t)d * i + k] = s->best[(int64_t)d * row + k];
