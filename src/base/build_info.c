@@ -4,8 +4,12 @@
 #include "base/compiler.h"
 #include "talus/base.h"
 
-#if defined(__clang__)
-#define TL_COMPILER "clang " __clang_version__
+#define TL_TEXT(x) TL_TEXT_EXPANDED(x)
+#define TL_TEXT_EXPANDED(x) #x
+
+#if defined(__clang__) // __clang_version__ ends in a blank
+#define TL_COMPILER                                                                                \
+    "clang " TL_TEXT(__clang_major__) "." TL_TEXT(__clang_minor__) "." TL_TEXT(__clang_patchlevel__)
 #elif defined(__GNUC__)
 #define TL_COMPILER "gcc " __VERSION__
 #else

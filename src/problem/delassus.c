@@ -267,21 +267,24 @@ static void delassus_transpose(int d, const double *from, double *to) {
 static void delassus_fill_local(const delassus_build *build, int32_t s) {
     tl_delassus *w = build->w;
     const talus_problem *p = w->problem;
-    const tl_graph *g = build->graph;
     const int32_t i = w->order[s];
+    const int32_t *adjacent = build->graph ? build->graph->adjacent + build->graph->start[i] : NULL;
     const int d = w->dim;
-    int64_t e = p->w_start[i], put = w->start[s];
-    for (int64_t a = g->start[i]; a < g->start[i + 1]; a++, put++) {
-        w->col[put] = build->row_of[g->adjacent[a]];
-        for (; e < p->w_start[i + 1] && p->w_col[e] <= g->adjacent[a]; e++) {
-            const double *from = p->w_block + e * d * d;
-            if (p->w_col[e] == i)
-                delassus_put_diagonal(w, s, from);
-            else
-                delassus_transpose(d, from, w->block + put * d * d);
+    int64_t put = w->start[s];
+    for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++) {
+        const double *from = p->w_block + e * d * d;
+        if (p->w_col[e] == i) {
+            delassus_put_diagonal(w, s, from);
+            continue;
         }
+        if (adjacent) {
+            while (*adjacent != p->w_col[e]) w->col[put++] = build->row_of[*adjacent++];
+            adjacent++;
+        }
+        w->col[put] = build->row_of[p->w_col[e]];
+        delassus_transpose(d, from, w->block + put++ * d * d);
     }
-    for (; e < p->w_start[i + 1]; e++) delassus_put_diagonal(w, s, p->w_block + e * d * d);
+    while (put < w->start[s + 1]) w->col[put++] = build->row_of[*adjacent++];
 }
 
 // Global form: the diagonal, and each pair once, at the smaller of its blocks. No two threads write
@@ -400,14 +403,16 @@ talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool
         TL_GOTO(tl_problem_is_separable(p) ? rows_h(w, &w->y) : rows_y_full(w, &w->y));
     }
     if (w->assembled) {
-        const int64_t blocks = graph->start[graph->count];
         TL_GOTO(TL_ALLOC(ctx, (int64_t)rows + 1, &w->start));
-        TL_GOTO(TL_ALLOC(ctx, blocks, &w->col));
-        TL_GOTO(TL_ALLOC(ctx, blocks * dd + 1, &w->block));
         for (int32_t s = 0; s < rows; s++) {
             const int32_t i = order[s];
-            w->start[s + 1] = w->start[s] + (i < 0 ? 0 : graph->start[i + 1] - graph->start[i]);
+            const int64_t neighbours = i < 0   ? 0
+                                       : graph ? graph->start[i + 1] - graph->start[i]
+                                               : p->w_start[i + 1] - p->w_start[i] - 1;
+            w->start[s + 1] = w->start[s] + neighbours;
         }
+        TL_GOTO(TL_ALLOC(ctx, w->start[rows], &w->col));
+        TL_GOTO(TL_ALLOC(ctx, w->start[rows] * dd + 1, &w->block));
     }
     TL_GOTO(tl_team_reserve(ctx, threads));
     delassus_build build = {.w = w, .graph = graph, .row_of = row_of};

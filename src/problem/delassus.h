@@ -48,7 +48,9 @@ typedef struct tl_delassus {
     tl_rows h, y;
 } tl_delassus;
 
-/// Build for the rows given by `order` (kept, not copied), with `threads` threads.
+/// Build for the rows given by `order` (kept, not copied), with `threads` threads. `graph` may be
+/// NULL for a local problem: then a row has the blocks that are stored, be they one-sided or not;
+/// and for a matrix-free one.
 talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool assembled,
                                 const tl_graph *graph, int32_t rows, const int32_t *order,
                                 int threads, tl_delassus *out) TALUS_MUST_CHECK;

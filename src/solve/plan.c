@@ -11,7 +11,7 @@ void tl_plan_clear(talus_context *ctx, tl_plan *plan) {
     memset(plan, 0, sizeof *plan);
 }
 
-static talus_status plan_natural(talus_context *ctx, int32_t count, tl_plan *plan) {
+static talus_status plan_fill_natural(talus_context *ctx, int32_t count, tl_plan *plan) {
     plan->group_count = (int32_t)(((int64_t)count + TL_LANES - 1) / TL_LANES);
     plan->rows = plan->group_count * TL_LANES;
     plan->chunk_count = plan->colour_count = plan->group_count > 0;
@@ -69,7 +69,7 @@ static int32_t plan_pack(const tl_graph *g, int32_t c, int32_t *order) {
     return groups;
 }
 
-static talus_status plan_coloured(talus_context *ctx, const tl_graph *g, tl_plan *plan) {
+static talus_status plan_fill_coloured(talus_context *ctx, const tl_graph *g, tl_plan *plan) {
     const int32_t chunks = (int32_t)(((int64_t)g->count + CHUNK - 1) / CHUNK);
     int32_t *colour = NULL, *mark = NULL;
     talus_status status = TALUS_OK;
@@ -106,11 +106,16 @@ done:
     return status;
 }
 
-talus_status tl_plan_create(talus_context *ctx, const tl_graph *graph, bool coloured,
-                            tl_plan *out) {
-    *out = (tl_plan){.coloured = coloured};
-    const talus_status status =
-        coloured ? plan_coloured(ctx, graph, out) : plan_natural(ctx, graph->count, out);
+talus_status tl_plan_natural(talus_context *ctx, int32_t count, tl_plan *out) {
+    *out = (tl_plan){.coloured = false};
+    const talus_status status = plan_fill_natural(ctx, count, out);
+    if (status != TALUS_OK) tl_plan_clear(ctx, out);
+    return status;
+}
+
+talus_status tl_plan_coloured(talus_context *ctx, const tl_graph *graph, tl_plan *out) {
+    *out = (tl_plan){.coloured = true};
+    const talus_status status = plan_fill_coloured(ctx, graph, out);
     if (status != TALUS_OK) tl_plan_clear(ctx, out);
     return status;
 }

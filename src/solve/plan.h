@@ -22,8 +22,9 @@ typedef struct tl_plan {
     int32_t *colour_start; // colour_count + 1, in chunks
 } tl_plan;
 
-talus_status tl_plan_create(talus_context *ctx, const tl_graph *graph, bool coloured,
-                            tl_plan *out) TALUS_MUST_CHECK;
+talus_status tl_plan_coloured(talus_context *ctx, const tl_graph *graph,
+                              tl_plan *out) TALUS_MUST_CHECK;
+talus_status tl_plan_natural(talus_context *ctx, int32_t count, tl_plan *out) TALUS_MUST_CHECK;
 void tl_plan_clear(talus_context *ctx, tl_plan *plan);
 
 #endif // TL_SOLVE_PLAN_H

@@ -207,14 +207,18 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     s->jacobi = jacobi;
     s->local = &tl_local_solvers[opt->local];
     s->scale = 0.0;
-    TL_TRY(tl_graph_create(ctx, p, &graph));
     const bool coloured =
         opt->order == TL_ORDER_COLOURED || (opt->order == TL_ORDER_AUTO && p->count >= COLOUR_FROM);
-    talus_status status = tl_plan_create(ctx, &graph, coloured, &s->plan);
+    const bool assembled = opt->form != TL_FORM_MATRIX_FREE;
+    // Who is coupled with whom: to colour, and to know the pattern of W where it is not given.
+    const bool coupled = coloured || (p->is_global && assembled);
+    if (coupled) TL_TRY(tl_graph_create(ctx, p, &graph));
+    talus_status status = coloured ? tl_plan_coloured(ctx, &graph, &s->plan)
+                                   : tl_plan_natural(ctx, p->count, &s->plan);
     if (status == TALUS_OK)
-        status = tl_delassus_create(ctx, p, opt->form != TL_FORM_MATRIX_FREE, &graph, s->plan.rows,
+        status = tl_delassus_create(ctx, p, assembled, coupled ? &graph : NULL, s->plan.rows,
                                     s->plan.order, opt->common.threads, &s->w);
-    tl_graph_clear(ctx, &graph);
+    if (coupled) tl_graph_clear(ctx, &graph);
     TL_TRY(status);
 
     const int64_t rows = s->plan.rows, d = p->dim;

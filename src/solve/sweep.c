@@ -170,7 +170,8 @@ TL_INLINE void sweep_group_scalar(int d, const tl_sweep *sweep, int32_t group, b
         double b[TL_MAX_DIM], r[TL_MAX_DIM];
         for (int k = 0; k < d; k++) r[k] = s->r[(int64_t)d * row + k];
         sweep_velocity_without(d, s, row, r, b);
-        for (int k = 0; k < d; k++) b[k] -= s->beta[row] * r[k];
+        if (s->beta[row] > 0.0)
+            for (int k = 0; k < d; k++) b[k] -= s->beta[row] * r[k];
         bool failed = false;
         if (!(sweep->quick && sweep_quick(d, sweep, row, b, r)))
             failed = !sweep_local(d, sweep, row, b, r);

@@ -120,17 +120,17 @@ static void check_coloured(const test_graph *t, const tl_plan *p) {
 
 static void check_graph(test_graph *t) {
     tl_plan natural, one, two;
-    assert_int_equal(tl_plan_create(ctx, &t->g, false, &natural), TALUS_OK);
+    assert_int_equal(tl_plan_natural(ctx, t->g.count, &natural), TALUS_OK);
     assert_false(natural.coloured);
     check_shape(t, &natural);
     for (int32_t row = 0; row < natural.rows; row++)
         assert_int_equal(natural.order[row], row < t->g.count ? row : -1);
     assert_true(natural.chunk_count <= 1 && natural.colour_count <= 1);
-    assert_int_equal(tl_plan_create(ctx, &t->g, true, &one), TALUS_OK);
+    assert_int_equal(tl_plan_coloured(ctx, &t->g, &one), TALUS_OK);
     assert_true(one.coloured);
     check_shape(t, &one);
     check_coloured(t, &one);
-    assert_int_equal(tl_plan_create(ctx, &t->g, true, &two), TALUS_OK);
+    assert_int_equal(tl_plan_coloured(ctx, &t->g, &two), TALUS_OK);
     assert_int_equal(one.rows, two.rows);
     assert_int_equal(one.chunk_count, two.chunk_count);
     assert_int_equal(one.colour_count, two.colour_count);
@@ -171,13 +171,13 @@ static void bounds(void **state) {
     (void)state;
     tl_plan p;
     test_graph t = graph_make(640, none, 1);
-    assert_int_equal(tl_plan_create(ctx, &t.g, true, &p), TALUS_OK);
+    assert_int_equal(tl_plan_coloured(ctx, &t.g, &p), TALUS_OK);
     assert_int_equal(p.group_count, 640 / TL_LANES);
     assert_int_equal(p.colour_count, 1);
     tl_plan_clear(ctx, &p);
     graph_free(&t);
     t = graph_make(200, all, 1);
-    assert_int_equal(tl_plan_create(ctx, &t.g, true, &p), TALUS_OK);
+    assert_int_equal(tl_plan_coloured(ctx, &t.g, &p), TALUS_OK);
     assert_int_equal(p.group_count, 200);
     assert_int_equal(p.colour_count, p.chunk_count);
     tl_plan_clear(ctx, &p);
@@ -192,7 +192,8 @@ static void memory_sweep(void **state) {
             tl_plan p;
             const int64_t live = memory.live;
             memory.fail_at = memory.requests + k;
-            const talus_status status = tl_plan_create(ctx, &t.g, coloured == 1, &p);
+            const talus_status status = coloured == 1 ? tl_plan_coloured(ctx, &t.g, &p)
+                                                      : tl_plan_natural(ctx, t.g.count, &p);
             memory.fail_at = 0;
             if (status == TALUS_OK) {
                 assert_true(k > 3);
