@@ -89,8 +89,9 @@ coverage: setup-check build/coverage/build.ninja
 	    --html-details build/coverage/coverage.html --fail-under-line 90 build/coverage
 
 bench: release
-	@for program in build/release/bench/*; do \
-	    if [ -x $$program ]; then echo "== $$program"; $$program || exit 1; fi; done
+	build/release/bench/local_solvers
+	build/release/bench/problem_set 1e-8 examples/problems/*.hdf5
+	build/release/bench/sweep
 
 # Not part of the build: needs libsiconos-numerics-dev. ARGS='--only NAME' for a part of it.
 SICONOS_INCLUDE = /usr/include/siconos

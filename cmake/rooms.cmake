@@ -3,7 +3,7 @@
 # include/, nothing else: every room has a directory of its own under fence/ that holds one link to
 # its sources, and a room's target gets only the directories it may use. An include of a later room
 # therefore does not compile (tests/build/test_fence.sh). A shorter list, -DTALUS_ROOMS="base;linalg",
-# builds the lower rooms alone (with `ninja -k 0`, as tests of the others will not link).
+# puts the lower rooms alone into the target talus_static; tests need them all.
 set(TALUS_ROOMS base linalg cone problem solve CACHE STRING "rooms to build, lowest first")
 
 set(TALUS_FENCES "")  # include directories of all rooms so far

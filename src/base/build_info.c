@@ -4,12 +4,10 @@
 #include "base/compiler.h"
 #include "talus/base.h"
 
-#define TL_TEXT(x) TL_TEXT_EXPANDED(x)
-#define TL_TEXT_EXPANDED(x) #x
-
+#define TL_TEXT_OF(x) #x
+#define TL_VERSION_TEXT(a, b, c) TL_TEXT_OF(a) "." TL_TEXT_OF(b) "." TL_TEXT_OF(c)
 #if defined(__clang__) // __clang_version__ ends in a blank
-#define TL_COMPILER                                                                                \
-    "clang " TL_TEXT(__clang_major__) "." TL_TEXT(__clang_minor__) "." TL_TEXT(__clang_patchlevel__)
+#define TL_COMPILER "clang " TL_VERSION_TEXT(__clang_major__, __clang_minor__, __clang_patchlevel__)
 #elif defined(__GNUC__)
 #define TL_COMPILER "gcc " __VERSION__
 #else

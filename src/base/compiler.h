@@ -5,8 +5,22 @@
 #include <assert.h>
 
 /// A function that must disappear into its callers: kernels written once for a dimension d that is
-/// a constant at every call.
+/// a constant at every call. Not where the build defines TL_NO_FORCED_INLINE: the checks of a
+/// sanitizer make each copy so long that a file would compile for minutes.
+#ifdef TL_NO_FORCED_INLINE
+#define TL_INLINE static inline
+#else
 #define TL_INLINE static inline __attribute__((always_inline))
+#endif
+
+/// A function that takes a printf format as argument `text` and its values from `first` on.
+#define TL_FORMAT(text, first) __attribute__((format(printf, text, first)))
+/// A function that is seldom called: kept out of the way of the others.
+#define TL_COLD __attribute__((cold))
+
+/// Several doubles that are added and multiplied together.
+typedef double tl_vec2 __attribute__((vector_size(16)));
+typedef double tl_vec4 __attribute__((vector_size(32)));
 
 /// The larger of two numbers; unlike fmax it is one instruction. A NaN in `a` gives `b`.
 #define TL_MAX(a, b) ((a) > (b) ? (a) : (b))

@@ -2,18 +2,18 @@
 // The context seen from inside: memory, errors, log, cancellation.
 #ifndef TL_BASE_CONTEXT_H
 #define TL_BASE_CONTEXT_H
+#include "base/compiler.h"
 #include "talus/base.h"
 
 #define TL_ALIGN 64 // every block of memory starts on a cache line
 
 /// Record a formatted reason and return `status`; the text replaces the one before.
 talus_status tl_fail(talus_context *ctx, talus_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+    TL_FORMAT(3, 4) TL_COLD;
 /// Put "prefix: " before the recorded reason (a file name, say); returns `status` unchanged.
-talus_status tl_fail_prefix(talus_context *ctx, talus_status status, const char *prefix)
-    __attribute__((cold));
+talus_status tl_fail_prefix(talus_context *ctx, talus_status status, const char *prefix) TL_COLD;
 void tl_log(talus_context *ctx, talus_log_level level, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+    TL_FORMAT(3, 4) TL_COLD;
 bool tl_cancelled(const talus_context *ctx);
 
 /// Leave the function with the status of a call that failed.

@@ -284,7 +284,7 @@ static void delassus_fill_local(const delassus_build *build, int32_t s) {
         w->col[put] = build->row_of[p->w_col[e]];
         delassus_transpose(d, from, w->block + put++ * d * d);
     }
-    while (put < w->start[s + 1]) w->col[put++] = build->row_of[*adjacent++];
+    while (adjacent && put < w->start[s + 1]) w->col[put++] = build->row_of[*adjacent++];
 }
 
 // Global form: the diagonal, and each pair once, at the smaller of its blocks. No two threads write
@@ -343,6 +343,29 @@ static void delassus_respond(void *arg, tl_team *team, int rank) {
     }
 }
 
+// The blocks of Y by bodies, rows ascending.
+static talus_status delassus_incidence(tl_delassus *w) {
+    const talus_problem *p = w->problem;
+    TL_TRY(TL_ALLOC(w->ctx, p->dof, &w->z));
+    if (!tl_problem_is_separable(p)) return TALUS_OK;
+    const int64_t blocks = w->y.start[w->rows];
+    TL_TRY(TL_ALLOC(w->ctx, (int64_t)p->body_count + 2, &w->body_start));
+    TL_TRY(TL_ALLOC(w->ctx, blocks, &w->body_row));
+    TL_TRY(TL_ALLOC(w->ctx, blocks, &w->body_block));
+    for (int64_t e = 0; e < p->h_start[p->count]; e++) w->body_start[p->h_body[e] + 2]++;
+    for (int32_t b = 0; b < p->body_count; b++) w->body_start[b + 2] += w->body_start[b + 1];
+    for (int32_t s = 0; s < w->rows; s++) {
+        if (w->order[s] < 0) continue;
+        const int64_t first = p->h_start[w->order[s]];
+        for (int64_t e = w->y.start[s]; e < w->y.start[s + 1]; e++) {
+            const int64_t put = w->body_start[p->h_body[first + e - w->y.start[s]] + 1]++;
+            w->body_row[put] = s;
+            w->body_block[put] = e;
+        }
+    }
+    return TALUS_OK;
+}
+
 // q of the rows, with the tension folded in: u at l = 0 is u at r = −tension n.
 static talus_status delassus_free_velocity(tl_delassus *w) {
     const talus_problem *p = w->problem;
@@ -375,6 +398,10 @@ void tl_delassus_clear(tl_delassus *w) {
     tl_free(w->ctx, w->block);
     rows_clear(w->ctx, &w->h);
     rows_clear(w->ctx, &w->y);
+    tl_free(w->ctx, w->body_start);
+    tl_free(w->ctx, w->body_row);
+    tl_free(w->ctx, w->body_block);
+    tl_free(w->ctx, w->z);
     memset(w, 0, sizeof *w);
 }
 
@@ -422,6 +449,8 @@ talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool
     if (w->assembled) { // H and Y were scaffolding
         rows_clear(ctx, &w->h);
         rows_clear(ctx, &w->y);
+    } else {
+        TL_GOTO(delassus_incidence(w));
     }
 done:
     tl_free(ctx, row_of);

@@ -46,6 +46,11 @@ typedef struct tl_delassus {
     // Matrix-free: u = H z + q with z = N Hᵀ l, d × size blocks; Y = N Hᵀ transposed.
     int32_t dof;
     tl_rows h, y;
+    // Matrix-free and separable: the blocks of Y by bodies, for gathering z without conflicts.
+    int64_t *body_start; // bodies + 1
+    int32_t *body_row;   // row of each block
+    int64_t *body_block; // its place in y
+    double *z;           // dof: scratch of tl_delassus_apply
 } tl_delassus;
 
 /// Build for the rows given by `order` (kept, not copied), with `threads` threads. `graph` may be
@@ -55,6 +60,10 @@ talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool
                                 const tl_graph *graph, int32_t rows, const int32_t *order,
                                 int threads, tl_delassus *out) TALUS_MUST_CHECK;
 void tl_delassus_clear(tl_delassus *w);
+
+/// u = W l + q by a team of `threads`; both d * rows long, zero in empty rows. The sums do not
+/// depend on the number of threads. Allocates nothing.
+void tl_delassus_apply(const tl_delassus *w, int threads, const double *l, double *u);
 
 /// Copy W_ss into a d × d row-major block.
 static inline void tl_delassus_diagonal(const tl_delassus *w, int32_t row, double *block) {

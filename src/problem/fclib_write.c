@@ -109,6 +109,31 @@ static talus_status write_check_count(const write_file *file, const char *group,
     return TALUS_OK;
 }
 
+// The arrays of a matrix while they are filled: p (starts of the rows, or columns), i and x.
+typedef struct write_lists {
+    int32_t *p, *i;
+    double *x;
+} write_lists;
+
+static void write_lists_clear(const write_file *file, write_lists *lists) {
+    tl_free(file->ctx, lists->p);
+    tl_free(file->ctx, lists->i);
+    tl_free(file->ctx, lists->x);
+}
+
+static talus_status write_lists_create(const write_file *file, const char *group, int64_t p_length,
+                                       int64_t count, write_lists *out) {
+    talus_status status = TALUS_OK;
+    *out = (write_lists){0};
+    TL_TRY(write_check_count(file, group, count));
+    TL_GOTO(TL_ALLOC(file->ctx, p_length, &out->p));
+    TL_GOTO(TL_ALLOC(file->ctx, count, &out->i));
+    TL_GOTO(TL_ALLOC(file->ctx, count, &out->x));
+done:
+    if (status != TALUS_OK) write_lists_clear(file, out);
+    return status;
+}
+
 // W by scalar compressed rows: the given one where constraint rows have been eliminated from it.
 static talus_status write_w(const write_file *file, const talus_problem *p) {
     const char *group = "/fclib_local/W";
@@ -117,29 +142,22 @@ static talus_status write_w(const write_file *file, const talus_problem *p) {
     const double *block = p->given_block ? p->given_block : p->w_block;
     const int32_t dim = p->dim, size = p->dim * p->count;
     const int64_t count = block_start[p->count] * dim * dim;
-    talus_status status = TALUS_OK;
-    int32_t *start = NULL, *col = NULL;
-    double *value = NULL;
-    TL_TRY(write_check_count(file, group, count));
-    TL_GOTO(TL_ALLOC(file->ctx, (int64_t)size + 1, &start));
-    TL_GOTO(TL_ALLOC(file->ctx, count, &col));
-    TL_GOTO(TL_ALLOC(file->ctx, count, &value));
+    write_lists lists;
+    TL_TRY(write_lists_create(file, group, (int64_t)size + 1, count, &lists));
     int32_t used = 0;
     for (int32_t row = 0; row < size; row++) {
         const int32_t i = row / dim, a = row % dim;
         for (int64_t k = block_start[i]; k < block_start[i + 1]; k++) {
             for (int32_t b = 0; b < dim; b++, used++) {
-                col[used] = block_col[k] * dim + b;
-                value[used] = block[(k * dim + a) * dim + b];
+                lists.i[used] = block_col[k] * dim + b;
+                lists.x[used] = block[(k * dim + a) * dim + b];
             }
         }
-        start[row + 1] = used;
+        lists.p[row + 1] = used;
     }
-    status = write_matrix(file, group, size, size, -2, count, (int64_t)size + 1, start, col, value);
-done:
-    tl_free(file->ctx, start);
-    tl_free(file->ctx, col);
-    tl_free(file->ctx, value);
+    const talus_status status = write_matrix(file, group, size, size, -2, count, (int64_t)size + 1,
+                                             lists.p, lists.i, lists.x);
+    write_lists_clear(file, &lists);
     return status;
 }
 
@@ -167,36 +185,23 @@ done:
 static talus_status write_m(const write_file *file, const talus_problem *p) {
     const char *group = "/fclib_global/M";
     const int64_t count = tl_mass_entry_count(p->mass);
-    talus_status status = TALUS_OK;
-    int32_t *row = NULL, *col = NULL;
-    double *value = NULL;
-    TL_TRY(write_check_count(file, group, count));
-    TL_GOTO(TL_ALLOC(file->ctx, count, &row));
-    TL_GOTO(TL_ALLOC(file->ctx, count, &col));
-    TL_GOTO(TL_ALLOC(file->ctx, count, &value));
-    tl_mass_entries(p->mass, row, col, value);
-    status =
-        write_matrix(file, group, p->dof, p->dof, (int32_t)count, count, count, col, row, value);
-done:
-    tl_free(file->ctx, row);
-    tl_free(file->ctx, col);
-    tl_free(file->ctx, value);
+    write_lists lists;
+    TL_TRY(write_lists_create(file, group, count, count, &lists));
+    tl_mass_entries(p->mass, lists.i, lists.p, lists.x);
+    const talus_status status = write_matrix(file, group, p->dof, p->dof, (int32_t)count, count,
+                                             count, lists.p, lists.i, lists.x);
+    write_lists_clear(file, &lists);
     return status;
 }
 
 // Our H transposed: row = unknown, column = contact variable. Zeros inside blocks are left out.
 static talus_status write_h(const write_file *file, const talus_problem *p) {
     const char *group = "/fclib_global/H";
-    talus_status status = TALUS_OK;
-    int32_t *row = NULL, *col = NULL;
-    double *value = NULL;
+    write_lists lists;
     int64_t count = 0;
     const int64_t stored = p->h_offset[p->h_start[p->count]];
     for (int64_t e = 0; e < stored; e++) count += p->h_block[e] != 0.0;
-    TL_TRY(write_check_count(file, group, count));
-    TL_GOTO(TL_ALLOC(file->ctx, count, &row));
-    TL_GOTO(TL_ALLOC(file->ctx, count, &col));
-    TL_GOTO(TL_ALLOC(file->ctx, count, &value));
+    TL_TRY(write_lists_create(file, group, count, count, &lists));
     int64_t used = 0;
     for (int32_t c = 0; c < p->count; c++) {
         for (int64_t k = p->h_start[c]; k < p->h_start[c + 1]; k++) {
@@ -205,18 +210,15 @@ static talus_status write_h(const write_file *file, const talus_problem *p) {
             for (int32_t e = 0; e < p->dim * size; e++) {
                 const double x = p->h_block[p->h_offset[k] + e];
                 if (x == 0.0) continue;
-                row[used] = first + e % size;
-                col[used] = c * p->dim + e / size;
-                value[used++] = x;
+                lists.i[used] = first + e % size;
+                lists.p[used] = c * p->dim + e / size;
+                lists.x[used++] = x;
             }
         }
     }
-    status = write_matrix(file, group, p->dof, p->dim * p->count, (int32_t)count, count, count, col,
-                          row, value);
-done:
-    tl_free(file->ctx, row);
-    tl_free(file->ctx, col);
-    tl_free(file->ctx, value);
+    const talus_status status = write_matrix(file, group, p->dof, p->dim * p->count, (int32_t)count,
+                                             count, count, lists.p, lists.i, lists.x);
+    write_lists_clear(file, &lists);
     return status;
 }
 

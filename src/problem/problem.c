@@ -134,6 +134,15 @@ static talus_status problem_fill_local(talus_problem *p, const talus_local_def *
     return problem_finish(p);
 }
 
+// The end of a creation: p goes to the caller, or to nobody.
+static talus_status problem_hand_over(talus_problem *p, talus_status status, talus_problem **out) {
+    if (status == TALUS_OK)
+        *out = p;
+    else
+        talus_problem_destroy(p);
+    return status;
+}
+
 talus_status talus_problem_create_local(talus_context *ctx, const talus_local_def *def,
                                         talus_problem **out) {
     *out = NULL;
@@ -141,13 +150,7 @@ talus_status talus_problem_create_local(talus_context *ctx, const talus_local_de
     talus_problem *p;
     TL_TRY(TL_ALLOC(ctx, 1, &p));
     p->ctx = ctx;
-    const talus_status status = problem_fill_local(p, def);
-    if (status != TALUS_OK) {
-        talus_problem_destroy(p);
-        return status;
-    }
-    *out = p;
-    return TALUS_OK;
+    return problem_hand_over(p, problem_fill_local(p, def), out);
 }
 
 static talus_status problem_copy_h(talus_problem *p, const talus_global_def *def) {
@@ -207,13 +210,7 @@ talus_status talus_problem_create_global(talus_context *ctx, const talus_global_
     talus_problem *p;
     TL_TRY(TL_ALLOC(ctx, 1, &p));
     p->ctx = ctx;
-    const talus_status status = problem_fill_global(p, def);
-    if (status != TALUS_OK) {
-        talus_problem_destroy(p);
-        return status;
-    }
-    *out = p;
-    return TALUS_OK;
+    return problem_hand_over(p, problem_fill_global(p, def), out);
 }
 
 void talus_problem_set_law(talus_problem *p, talus_law law) { p->law = law; }

@@ -4,6 +4,7 @@
 #include "cone/local.h"
 #include "solve/solver_impl.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *solver_measure_name(int k) {
@@ -53,6 +54,12 @@ static const tl_option *solver_row(const tl_solver_ops *ops, int32_t k) {
     return NULL;
 }
 
+// Add a name to a list for an error text.
+static void solver_list(char *list, size_t size, const char *name) {
+    const size_t used = strlen(list);
+    (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
 bool talus_solver_at(int32_t index, const char **name, const char **summary) {
     for (int32_t k = 0; tl_solver_registry[k]; k++)
         if (k == index) {
@@ -82,16 +89,26 @@ bool talus_local_solver_at(int32_t index, const char **name, const char **summar
 
 talus_status talus_solver_set(talus_solver *s, const char *key, const char *value) {
     const tl_option *row;
-    for (int32_t k = 0; (row = solver_row(s->ops, k)); k++)
+    char keys[512] = "";
+    for (int32_t k = 0; (row = solver_row(s->ops, k)); k++) {
         if (strcmp(row->key, key) == 0)
             return tl_option_set(s->ctx, s->ops->name, row, value, s->options);
-    return tl_fail(s->ctx, TALUS_ERR_UNKNOWN, "%s: there is no option '%s'", s->ops->name, key);
+        solver_list(keys, sizeof keys, row->key);
+    }
+    return tl_fail(s->ctx, TALUS_ERR_UNKNOWN, "%s: there is no option '%s'; there are: %s",
+                   s->ops->name, key, keys);
 }
 
 talus_status talus_solver_create(talus_context *ctx, const char *name, talus_solver **out) {
     *out = NULL;
     const tl_solver_ops *ops = solver_find(name);
-    TL_REQUIRE(ctx, ops, TALUS_ERR_UNKNOWN, "there is no solver '%s'", name);
+    if (!ops) {
+        char names[512] = "";
+        for (int k = 0; tl_solver_registry[k]; k++)
+            solver_list(names, sizeof names, tl_solver_registry[k]->name);
+        return tl_fail(ctx, TALUS_ERR_UNKNOWN, "there is no solver '%s'; there are: %s", name,
+                       names);
+    }
     talus_solver *s = NULL;
     talus_status status = tl_alloc(ctx, 1, ops->size, &s);
     if (status != TALUS_OK) return status;

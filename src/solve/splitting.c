@@ -6,6 +6,7 @@
 #include "base/timer.h"
 #include "linalg/dense.h"
 #include "linalg/dense_inline.h"
+#include "solve/measure.h"
 #include "solve/sweep.h"
 #include <math.h>
 #include <string.h>
@@ -287,23 +288,14 @@ static double splitting_measure(const splitting_run *run) {
     const tl_splitting *s = run->s;
     const talus_problem *p = s->w.problem;
     const tl_splitting_options *opt = s->base.options;
-    switch ((tl_measure)opt->common.stop) {
-    case TL_MEASURE_NATURAL:
-        return sqrt(splitting_sum(s, TL_PART_CHECK)) / fmax(1.0, p->q_norm);
-    case TL_MEASURE_RESIDUAL: {
-        const double most = splitting_max(s, TL_PART_CHECK);
-        return most == 0.0 ? 0.0 : most / s->scale;
-    }
-    case TL_MEASURE_FB:
-        return splitting_max(s, TL_PART_CHECK);
-    case TL_MEASURE_BIPOTENTIAL:
-        return splitting_sum(s, TL_PART_CHECK) / fmax(1.0, p->count);
-    case TL_MEASURE_CHANGE:
-        break;
-    }
-    return run->sweeps == 0 && p->count > 0
-               ? INFINITY
-               : splitting_max(s, TL_PART_NORMAL) + splitting_max(s, TL_PART_TANGENT);
+    const tl_measure measure = (tl_measure)opt->common.stop;
+    if (tl_measure_is_change(measure))
+        return run->sweeps == 0 && p->count > 0
+                   ? INFINITY
+                   : splitting_max(s, TL_PART_NORMAL) + splitting_max(s, TL_PART_TANGENT);
+    const double total = tl_measure_sums(measure) ? splitting_sum(s, TL_PART_CHECK)
+                                                  : splitting_max(s, TL_PART_CHECK);
+    return tl_measure_total(measure, p, s->scale, total);
 }
 
 // Rank 0 after a sweep: is it time to look at the measure? It is foreseen from the activity, which

@@ -6,55 +6,17 @@
 #include "cone/nonsmooth.h"
 #include "cone/slide.h"
 #include "linalg/dense_inline.h"
+#include "problem/row_product.h"
+#include "solve/measure.h"
 #include <math.h>
 #include <string.h>
-
-// b += Σ_e block_e r_col(e). A block times a vector is d columns times a number each, one vector
-// instruction a column: two or four doubles wide, whatever the machine has. The columns of a block
-// are added up before they are added to b, which leaves one addition in the chain from block to
-// block. In 3D the fourth entry of a column is the first of the next and comes to nothing.
-typedef double vec2 __attribute__((vector_size(16)));
-typedef double vec4 __attribute__((vector_size(32)));
-
-TL_INLINE void sweep_row_product(int d, const tl_delassus *w, int32_t row, const double *r,
-                                 double *b) {
-    const double *block = w->block + w->start[row] * d * d;
-    const int32_t *col = w->col + w->start[row], *end = w->col + w->start[row + 1];
-    if (d == 3) {
-        vec4 sum = {0.0};
-        for (; col < end; col++, block += 9) {
-            const double *x = r + 3 * (int64_t)*col;
-            vec4 c0, c1, c2;
-            memcpy(&c0, block, sizeof c0);
-            memcpy(&c1, block + 3, sizeof c1);
-            memcpy(&c2, block + 6, sizeof c2);
-            sum += (c0 * x[0] + c1 * x[1]) + c2 * x[2];
-        }
-        for (int k = 0; k < 3; k++) b[k] += sum[k];
-        return;
-    }
-    vec2 sum[TL_MAX_DIM / 2] = {{0.0}};
-    for (; col < end; col++, block += d * d) {
-        const double *x = r + (int64_t)d * *col;
-        for (int i = 0; i < d / 2; i++) {
-            vec2 part = {0.0};
-            for (int j = 0; j < d; j++) {
-                vec2 c;
-                memcpy(&c, block + j * d + 2 * i, sizeof c);
-                part += c * x[j];
-            }
-            sum[i] += part;
-        }
-    }
-    for (int k = 0; k < d; k++) b[k] += sum[k / 2][k % 2];
-}
 
 // b += Σ_{j≠i} W_ij r_j: what the others do to a row.
 TL_INLINE void sweep_add_others(int d, const tl_splitting *s, int32_t row, const double *ri,
                                 double *b) {
     const tl_delassus *w = &s->w;
     if (w->assembled) {
-        sweep_row_product(d, w, row, s->r, b);
+        tl_row_product(d, w, row, s->r, b);
         return;
     }
     for (int64_t e = w->h.start[row]; e < w->h.start[row + 1]; e++) {
@@ -243,43 +205,11 @@ void tl_sweep_product(const tl_splitting *s, int32_t row, double *u) {
     if (s->w.dim == 6) sweep_add_product(6, s, row, u);
 }
 
-// The contribution of a row to the stopping measure, from its velocity u and impulse r.
-TL_INLINE double sweep_row_measure(int d, const tl_splitting *s, tl_measure measure, int32_t row,
-                                   const double *u, const double *r) {
-    const tl_law law = sweep_law(s, row);
-    double f[TL_MAX_DIM];
-    const double lambda = s->lambda[row];
-    switch (measure) {
-    case TL_MEASURE_NATURAL:
-        tl_ds(d, &law, 1.0, u, r, f, 0, 0);
-        return tl_dot(d, f, f);
-    case TL_MEASURE_RESIDUAL:
-        tl_ds(d, &law, 1.0 / lambda, u, r, f, 0, 0);
-        return tl_norm(d, f) * sqrt(lambda);
-    case TL_MEASURE_FB: {
-        double trace = 0.0;
-        for (int k = 0; k < d; k++)
-            trace += s->w.diagonal[((int64_t)(row / TL_LANES) * d * d + k * d + k) * TL_LANES +
-                                   row % TL_LANES];
-        tl_fb(d, &law, (double)d / trace, u, r, f, 0, 0);
-        return tl_dot(d, f, f);
-    }
-    case TL_MEASURE_BIPOTENTIAL: {
-        tl_project(d, &law, r, f);
-        for (int k = 0; k < d; k++) f[k] -= r[k];
-        return tl_norm(d, f) + fabs(tl_bipotential_gap(d, &law, u, r)) + fmax(0.0, -u[0]);
-    }
-    case TL_MEASURE_CHANGE:
-        break;
-    }
-    return 0.0;
-}
-
 TL_INLINE void sweep_check(int d, const tl_sweep *sweep, int32_t chunk) {
     const tl_splitting *s = sweep->s;
     const tl_splitting_options *opt = s->base.options;
     const tl_measure measure = (tl_measure)opt->common.stop;
-    const bool sums = measure == TL_MEASURE_NATURAL || measure == TL_MEASURE_BIPOTENTIAL;
+    const bool sums = tl_measure_sums(measure);
     double total = 0.0;
     for (int32_t row = s->plan.chunk_start[chunk] * TL_LANES;
          row < s->plan.chunk_start[chunk + 1] * TL_LANES; row++) {
@@ -288,7 +218,12 @@ TL_INLINE void sweep_check(int d, const tl_sweep *sweep, int32_t chunk) {
         double u[TL_MAX_DIM];
         memcpy(u, s->w.q + (int64_t)d * row, (size_t)d * sizeof *u);
         if (!sweep->at_rest) sweep_add_product(d, s, row, u);
-        const double x = sweep_row_measure(d, s, measure, row, u, ri);
+        const tl_law law = sweep_law(s, row);
+        double trace = 0.0;
+        for (int k = 0; k < d; k++)
+            trace += s->w.diagonal[((int64_t)(row / TL_LANES) * d * d + k * d + k) * TL_LANES +
+                                   row % TL_LANES];
+        const double x = tl_measure_block(d, measure, &law, s->lambda[row], trace, u, ri);
         if (sums)
             total += x;
         else if (!(x <= total)) // a NaN stays

@@ -36,7 +36,8 @@ class Guide(unittest.TestCase):
         self.assertGreaterEqual(count, 5, "the guide has lost its examples")
 
     def test_links_lead_somewhere(self):
-        pages = [*(SOURCE / "docs" / "guide").glob("*.md"), SOURCE / "README.md"]
+        pages = [*(SOURCE / "docs").rglob("*.md"), SOURCE / "README.md",
+                 SOURCE / "bench" / "README.md"]
         for page in pages:
             for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
                 with self.subTest(page=page.name, target=target):

@@ -70,6 +70,7 @@ static void registry(void **state) {
     assert_int_equal(talus_solver_create(ctx, "no-such", &s), TALUS_ERR_UNKNOWN);
     assert_null(s);
     assert_non_null(strstr(talus_context_last_error(ctx), "no-such"));
+    assert_non_null(strstr(talus_context_last_error(ctx), "nlgs, jacobi")); // what there is
     talus_solver_destroy(NULL);
     const char *text[] = {"solved",  "iteration limit", "time limit",
                           "stalled", "diverged",        "cancelled"};
@@ -397,6 +398,7 @@ static void misuse(void **state) {
         assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
         assert_int_equal(talus_solver_set(s, "no-such", "1"), TALUS_ERR_UNKNOWN);
         assert_non_null(strstr(talus_context_last_error(ctx), "no-such"));
+        assert_non_null(strstr(talus_context_last_error(ctx), "tolerance, ")); // what there is
         // A prepare that is refused leaves the solver as if none had been made.
         if (talus_solver_set(s, "form", "matrix-free") == TALUS_OK) {
             assert_int_equal(talus_solver_prepare(s, c.problem), TALUS_ERR_ARG);

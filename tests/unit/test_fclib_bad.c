@@ -25,7 +25,7 @@
 // LeakSanitizer asks this for exceptions. HDF5 1.10 itself loses blocks when it gives up on a
 // damaged header; that nothing of ours stays open in it is seen by H5Fget_obj_count after every
 // read.
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libhdf5_serial"; }
 
 // A valid small file to spoil: global with everything in it, or local.
