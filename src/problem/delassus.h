@@ -61,9 +61,9 @@ talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool
                                 int threads, tl_delassus *out) TALUS_MUST_CHECK;
 void tl_delassus_clear(tl_delassus *w);
 
-/// u = W l + q by a team of `threads`; both d * rows long, zero in empty rows. The sums do not
-/// depend on the number of threads. Allocates nothing.
-void tl_delassus_apply(const tl_delassus *w, int threads, const double *l, double *u);
+/// u = W l + q by a team of `threads`, or W l without q where `free` is false; both d * rows long,
+/// zero in empty rows. The sums do not depend on the number of threads. Allocates nothing.
+void tl_delassus_apply(const tl_delassus *w, int threads, bool free, const double *l, double *u);
 
 /// Copy W_ss into a d × d row-major block.
 static inline void tl_delassus_diagonal(const tl_delassus *w, int32_t row, double *block) {

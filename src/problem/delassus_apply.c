@@ -7,6 +7,7 @@
 
 typedef struct apply_job {
     const tl_delassus *w;
+    bool free; // with q
     const double *l;
     double *u;
 } apply_job;
@@ -17,7 +18,7 @@ TL_INLINE void apply_assembled(int d, const apply_job *job, int64_t begin, int64
     for (int32_t row = (int32_t)begin; row < end; row++) {
         double *u = job->u + (int64_t)d * row, block[TL_MAX_DIM * TL_MAX_DIM], own[TL_MAX_DIM];
         const double *l = job->l + (int64_t)d * row;
-        for (int k = 0; k < d; k++) u[k] = w->q[(int64_t)d * row + k];
+        for (int k = 0; k < d; k++) u[k] = job->free ? w->q[(int64_t)d * row + k] : 0.0;
         tl_row_product(d, w, row, job->l, u);
         tl_delassus_diagonal(w, row, block);
         tl_mv(d, block, l, own);
@@ -68,7 +69,7 @@ static void apply_spread(const apply_job *job, int64_t begin, int64_t end) {
     const tl_delassus *w = job->w;
     for (int64_t row = begin; row < end; row++) {
         double *u = job->u + w->dim * row;
-        for (int i = 0; i < w->dim; i++) u[i] = w->q[w->dim * row + i];
+        for (int i = 0; i < w->dim; i++) u[i] = job->free ? w->q[w->dim * row + i] : 0.0;
         for (int64_t e = w->h.start[row]; e < w->h.start[row + 1]; e++) {
             const double *h = w->h.value + w->h.offset[e], *z = w->z + w->h.dof[e];
             const int32_t size = w->h.size[e];
@@ -103,7 +104,7 @@ static void apply_work(void *arg, tl_team *team, int rank) {
         tl_apply_assembled_6(job, begin, end);
 }
 
-void tl_delassus_apply(const tl_delassus *w, int threads, const double *l, double *u) {
-    apply_job job = {.w = w, .l = l, .u = u};
+void tl_delassus_apply(const tl_delassus *w, int threads, bool free, const double *l, double *u) {
+    apply_job job = {.w = w, .free = free, .l = l, .u = u};
     tl_parallel(w->ctx, threads, apply_work, &job);
 }

@@ -2,6 +2,9 @@
 // Every solver, in the order of the help page.
 #include "solve/solver_impl.h"
 
-extern const tl_solver_ops tl_nlgs_ops, tl_jacobi_ops;
+extern const tl_solver_ops tl_nlgs_ops, tl_jacobi_ops, tl_pgd_ops, tl_apgd_ar_ops, tl_apgd_asr_ops,
+    tl_vi_eg_ops;
 
-const tl_solver_ops *const tl_solver_registry[] = {&tl_nlgs_ops, &tl_jacobi_ops, NULL};
+const tl_solver_ops *const tl_solver_registry[] = {
+    &tl_nlgs_ops,     &tl_jacobi_ops, &tl_pgd_ops, &tl_apgd_ar_ops,
+    &tl_apgd_asr_ops, &tl_vi_eg_ops,  NULL};

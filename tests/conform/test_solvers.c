@@ -269,7 +269,7 @@ static void time_limit(void **state) {
     const int64_t size = (int64_t)facts.dim * facts.count;
     double *r = solve_room(size);
     EACH_SOLVER(name) {
-        const double limits[] = {0.0, 0.1, 0.25};
+        const double limits[] = {0.0, 0.05, 0.12};
         for (int k = 0; k < 3; k++) {
             char options[96];
             (void)snprintf(options, sizeof options, "%stime_limit=%g", endless, limits[k]);
@@ -500,7 +500,8 @@ static void units(void **state) {
                                      d, k, one.iterations, two.iterations);
                         assert_true(one.measure == two.measure);
                     }
-                    assert_true(abs(one.iterations - two.iterations) <= 1);
+                    // Rounding may turn a restart or an adapted step, and so shift the count a bit.
+                    assert_true(abs(one.iterations - two.iterations) <= 1 + one.iterations / 10);
                     // r is unique here (W positive definite, small coupling) to what the tolerance
                     // leaves open.
                     for (int i = 0; i < c.size; i++) assert_true(fabs(x[i] - r[i]) <= 1e-6);

@@ -67,7 +67,7 @@ static uint64_t same_bits(const fixture *f, const talus_problem *p, const char *
         talus_solver *s = NULL;
         char text[16];
         assert_int_equal(talus_solver_create(f->ctx, name, &s), TALUS_OK);
-        solve_set(f->ctx, s, "order=coloured tolerance=1e-300 iterations=7 check=3");
+        solve_set(f->ctx, s, "tolerance=1e-300 iterations=7 check=3");
         solve_set(f->ctx, s, options);
         (void)snprintf(text, sizeof text, "threads=%d", thread_counts[t]);
         solve_set(f->ctx, s, text);
@@ -94,10 +94,12 @@ static uint64_t same_bits(const fixture *f, const talus_problem *p, const char *
 static void all_forms(const fixture *f, const char *name) {
     for (int k = 0; k < 2; k++) {
         const talus_problem *p = f->problem[k];
-        const uint64_t a = same_bits(f, p, name, "form=assembled local=hybrid", REPEATS);
-        same_bits(f, p, name, "form=matrix-free local=hybrid", REPEATS);
-        const uint64_t b = same_bits(f, p, name, "form=assembled local=sbp", REPEATS);
-        same_bits(f, p, name, "form=matrix-free local=sbp", REPEATS);
+        const uint64_t a =
+            same_bits(f, p, name, "order=coloured form=assembled local=hybrid", REPEATS);
+        same_bits(f, p, name, "order=coloured form=matrix-free local=hybrid", REPEATS);
+        const uint64_t b =
+            same_bits(f, p, name, "order=coloured form=assembled local=sbp", REPEATS);
+        same_bits(f, p, name, "order=coloured form=matrix-free local=sbp", REPEATS);
         assert_true(a != b); // the hash sees a difference
     }
 }
@@ -105,19 +107,30 @@ static void all_forms(const fixture *f, const char *name) {
 static void nlgs(void **state) { all_forms(*state, "nlgs"); }
 static void jacobi(void **state) { all_forms(*state, "jacobi"); }
 
+// Methods that use W through products.
+static void gradients(void **state) {
+    const fixture *f = *state;
+    static const char *const names[] = {"pgd", "apgd-ar", "apgd-asr", "vi-eg"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        same_bits(f, f->problem[k % 2], names[k], "form=assembled", REPEATS);
+        same_bits(f, f->problem[k % 2], names[k], "form=matrix-free", REPEATS);
+    }
+}
+
 // The other options that change a sweep, twice each.
 static void variants(void **state) {
     const fixture *f = *state;
-    static const char *const options[] = {"sleep=2 sleep_level=1e9",
-                                          "symmetric=yes",
-                                          "relaxation=0.7 proximal=0.1",
-                                          "form=matrix-free symmetric=yes sleep=1 sleep_level=1e9",
-                                          "stop=residual",
-                                          "stop=fb",
-                                          "stop=bipotential",
-                                          "stop=change",
-                                          "local=hybrid-newton",
-                                          "local=ipdas"};
+    static const char *const options[] = {
+        "order=coloured sleep=2 sleep_level=1e9",
+        "order=coloured symmetric=yes",
+        "order=coloured relaxation=0.7 proximal=0.1",
+        "order=coloured form=matrix-free symmetric=yes sleep=1 sleep_level=1e9",
+        "order=coloured stop=residual",
+        "order=coloured stop=fb",
+        "order=coloured stop=bipotential",
+        "order=coloured stop=change",
+        "order=coloured local=hybrid-newton",
+        "order=coloured local=ipdas"};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         same_bits(f, f->problem[0], "nlgs", options[k], 2);
         same_bits(f, f->problem[1], "jacobi", options[k], 2);
@@ -155,10 +168,8 @@ static void whole_solve(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nlgs),
-        cmocka_unit_test(jacobi),
-        cmocka_unit_test(variants),
-        cmocka_unit_test(whole_solve),
+        cmocka_unit_test(nlgs),     cmocka_unit_test(jacobi),      cmocka_unit_test(gradients),
+        cmocka_unit_test(variants), cmocka_unit_test(whole_solve),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

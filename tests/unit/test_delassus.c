@@ -86,10 +86,21 @@ static void check_operator(const solve_case *c, const tl_delassus *w) {
             for (int k = 0; k < d && i >= 0; k++)
                 l[s * d + k] = r[i * d + k] + (k == 0 && c->tension ? c->tension[i] : 0.0);
         }
-        operator_u(w, l, u);
+        for (int way = 0; way < 2; way++) { // by our own loops over the arrays, and by the library
+            if (way == 0)
+                operator_u(w, l, u);
+            else
+                tl_delassus_apply(w, 1, true, l, u);
+            for (int32_t s = 0; s < w->rows; s++)
+                for (int k = 0; k < d && w->order[s] >= 0; k++)
+                    assert_true(fabs(u[s * d + k] - expected[w->order[s] * d + k]) <= 1e-11);
+        }
+        if (trial == 0) continue;
+        tl_delassus_apply(w, 1, false, l, u); // W l alone
         for (int32_t s = 0; s < w->rows; s++)
             for (int k = 0; k < d && w->order[s] >= 0; k++)
-                assert_true(fabs(u[s * d + k] - expected[w->order[s] * d + k]) <= 1e-11);
+                assert_true(fabs(u[s * d + k] + w->q[s * d + k] - expected[w->order[s] * d + k]) <=
+                            1e-11);
     }
     free(l);
     free(u);

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/dual.h"
+#include "base/thread.h"
+#include "base/timer.h"
+#include "linalg/dense.h"
+#include "solve/measure.h"
+#include <string.h>
+
+static const char *dual_form_name(int k) {
+    static const char *const name[] = {"assembled", "matrix-free"};
+    return k < 2 ? name[k] : NULL;
+}
+
+#define ROW(f, kind, initial, ...) TL_ROW(tl_dual_options, f, kind, initial, __VA_ARGS__)
+const tl_option tl_dual_rows[] = {
+    ROW(form, TL_OPTION_CHOICE, "assembled", .choice = dual_form_name,
+        .text = "keep W by blocks, or only H and M (global problems)"),
+    ROW(step, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,
+        .text = "first step, in units of r/u; 0: 1/lambda_max(W)"),
+    ROW(diagonal, TL_OPTION_YES_NO, "yes",
+        .text = "measure each block by lambda_max(W_ii) (preconditioning)"),
+    ROW(warm, TL_OPTION_YES_NO, "yes", .text = "start from the impulses given, else from zero"),
+    {0},
+};
+
+void tl_dual_clear(talus_solver *base) {
+    tl_dual *s = (tl_dual *)base;
+    tl_delassus_clear(&s->w);
+    tl_plan_clear(base->ctx, &s->plan);
+    tl_free(base->ctx, s->law);
+    tl_free(base->ctx, s->lambda);
+    tl_free(base->ctx, s->trace);
+    tl_free(base->ctx, s->weight);
+    tl_free(base->ctx, s->best);
+    s->law = NULL;
+    s->lambda = s->trace = s->weight = s->best = NULL;
+    for (int k = 0; k < TL_DUAL_VECTORS; k++) {
+        tl_free(base->ctx, s->vector[k]);
+        s->vector[k] = NULL;
+    }
+}
+
+// λmax of W in the metric of the weights, by power iteration from a fixed start on u = W x.
+static double dual_largest(tl_dual *s) {
+    const int d = s->w.dim;
+    const tl_dual_options *opt = s->base.options;
+    double *x = s->vector[0], *y = s->vector[1], lambda = 0.0;
+    for (int64_t k = 0; k < s->size; k++)
+        x[k] = s->plan.order[k / d] < 0 ? 0.0 : 1.0 + (double)(k % 7) / 7.0;
+    for (int step = 0; step < 30; step++) {
+        tl_delassus_apply(&s->w, opt->common.threads, false, x, y);
+        double most = 0.0, size = 0.0;
+        for (int64_t k = 0; k < s->size; k++) {
+            y[k] /= s->weight[k / d];
+            most += s->weight[k / d] * y[k] * y[k];
+            size += s->weight[k / d] * x[k] * x[k];
+        }
+        if (!(most > 0.0)) return 1.0;
+        lambda = sqrt(most / size);
+        for (int64_t k = 0; k < s->size; k++) x[k] = y[k] / sqrt(most);
+    }
+    return 1.02 * lambda;
+}
+
+talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
+    tl_dual *s = (tl_dual *)base;
+    const tl_dual_options *opt = base->options;
+    talus_context *ctx = base->ctx;
+    const bool assembled = opt->form == 0;
+    TL_REQUIRE(ctx, assembled || p->is_global, TALUS_ERR_ARG,
+               "%s: form = matrix-free needs a global problem (M, H); this one is local (W): use "
+               "form = assembled",
+               base->ops->name);
+    TL_TRY(tl_plan_natural(ctx, p->count, &s->plan));
+    tl_graph graph;
+    const bool coupled = assembled && p->is_global;
+    if (coupled) TL_TRY(tl_graph_create(ctx, p, &graph));
+    const talus_status status =
+        tl_delassus_create(ctx, p, assembled, coupled ? &graph : NULL, s->plan.rows, s->plan.order,
+                           opt->common.threads, &s->w);
+    if (coupled) tl_graph_clear(ctx, &graph);
+    TL_TRY(status);
+    const int d = p->dim;
+    const int32_t rows = s->plan.rows;
+    s->size = (int64_t)d * rows;
+    TL_TRY(TL_ALLOC(ctx, rows, &s->law));
+    TL_TRY(TL_ALLOC(ctx, rows, &s->lambda));
+    TL_TRY(TL_ALLOC(ctx, rows, &s->trace));
+    TL_TRY(TL_ALLOC(ctx, rows, &s->weight));
+    TL_TRY(TL_ALLOC(ctx, s->size, &s->best));
+    for (int k = 0; k < TL_DUAL_VECTORS; k++) TL_TRY(TL_ALLOC(ctx, s->size, &s->vector[k]));
+    double most = 0.0;
+    s->scale = 0.0;
+    for (int32_t row = 0; row < rows; row++) {
+        s->lambda[row] = s->weight[row] = 1.0;
+        if (s->plan.order[row] < 0) continue;
+        double block[TL_MAX_DIM * TL_MAX_DIM], low;
+        tl_delassus_diagonal(&s->w, row, block);
+        tl_sym_eigen_range(d, block, &low, &s->lambda[row]);
+        for (int k = 0; k < d; k++) s->trace[row] += block[k * d + k];
+        s->law[row] = tl_problem_law(p, s->plan.order[row]);
+        const double q = tl_norm(d, p->q + (int64_t)d * s->plan.order[row]);
+        s->scale = TL_MAX(q / sqrt(s->lambda[row]), s->scale);
+        most = TL_MAX(s->lambda[row], most);
+    }
+    for (int32_t row = 0; row < rows && opt->diagonal; row++)
+        if (s->plan.order[row] >= 0) s->weight[row] = s->lambda[row] / most;
+    s->largest = dual_largest(s);
+    return TALUS_OK;
+}
+
+void tl_dual_begin(tl_dual *s, const double *r, double *to, talus_solve_info *info) {
+    const tl_dual_options *opt = s->base.options;
+    const talus_problem *p = s->w.problem;
+    const int d = p->dim;
+    for (int64_t k = 0; k < s->size; k++) to[k] = 0.0;
+    for (int32_t i = 0; i < p->count && opt->warm; i++) {
+        for (int k = 0; k < d; k++) to[(int64_t)d * i + k] = r[(int64_t)d * i + k];
+        if (p->tension) to[(int64_t)d * i] += p->tension[i];
+    }
+    s->info = info;
+    s->start = tl_seconds();
+    s->best_measure = INFINITY;
+    s->iterations = 0;
+}
+
+void tl_dual_end(tl_dual *s, double *r) {
+    const talus_problem *p = s->w.problem;
+    const int d = p->dim;
+    for (int32_t i = 0; i < p->count; i++) {
+        for (int k = 0; k < d; k++) r[(int64_t)d * i + k] = s->best[(int64_t)d * i + k];
+        if (p->tension) r[(int64_t)d * i] -= p->tension[i];
+    }
+    s->info->iterations = s->iterations;
+    s->info->measure = s->best_measure;
+}
+
+void tl_dual_apply(const tl_dual *s, const double *r, double *u) {
+    const tl_dual_options *opt = s->base.options;
+    tl_delassus_apply(&s->w, opt->common.threads, true, r, u);
+}
+
+TL_INLINE void dual_step(int d, const tl_dual *s, const double *r, const double *u, double step,
+                         double *out) {
+    for (int32_t row = 0; row < s->w.problem->count; row++) {
+        const int64_t at = (int64_t)d * row;
+        const double length = step / s->weight[row];
+        double x[TL_MAX_DIM];
+        tl_shift(d, &s->law[row], u + at, x);
+        for (int k = 0; k < d; k++) x[k] = r[at + k] - length * x[k];
+        tl_project(d, &s->law[row], x, out + at);
+    }
+}
+
+void tl_dual_step(const tl_dual *s, const double *r, const double *u, double step, double *out) {
+    if (s->w.dim == 2) dual_step(2, s, r, u, step, out);
+    if (s->w.dim == 3) dual_step(3, s, r, u, step, out);
+    if (s->w.dim == 6) dual_step(6, s, r, u, step, out);
+}
+
+void tl_dual_shift(const tl_dual *s, const double *u, double *f) {
+    const int d = s->w.dim;
+    for (int32_t row = 0; row < s->w.problem->count; row++)
+        tl_shift(d, &s->law[row], u + (int64_t)d * row, f + (int64_t)d * row);
+}
+
+// Sums by eight lanes, which vector units add without changing the result.
+#define DUAL_SUM(term)                                                                             \
+    double lane[8] = {0.0}, sum = 0.0;                                                             \
+    int64_t k = 0;                                                                                 \
+    for (; k + 8 <= s->size; k += 8)                                                               \
+        for (int l = 0; l < 8; l++) {                                                              \
+            const int64_t i = k + l;                                                               \
+            lane[l] += (term);                                                                     \
+        }                                                                                          \
+    for (; k < s->size; k++) {                                                                     \
+        const int64_t i = k;                                                                       \
+        sum += (term);                                                                             \
+    }                                                                                              \
+    for (int l = 0; l < 8; l++) sum += lane[l];                                                    \
+    return sum
+
+double tl_dual_dot(const tl_dual *s, const double *x, const double *y) { DUAL_SUM(x[i] * y[i]); }
+
+double tl_dual_dot_difference(const tl_dual *s, const double *x, const double *y, const double *v,
+                              const double *w) {
+    DUAL_SUM((x[i] - y[i]) * (v[i] - w[i]));
+}
+
+double tl_dual_distance(const tl_dual *s, const double *x, const double *y) {
+    const int d = s->w.dim;
+    DUAL_SUM(s->weight[i / d] * (x[i] - y[i]) * (x[i] - y[i]));
+}
+
+void tl_dual_extrapolate(const tl_dual *s, const double *x, const double *y, double factor,
+                         double *out) {
+    for (int64_t k = 0; k < s->size; k++) out[k] = x[k] + factor * (x[k] - y[k]);
+}
+
+// The stopping measure at (r, u).
+static double dual_measure(const tl_dual *s, const double *r, const double *u,
+                           const double *before) {
+    const tl_dual_options *opt = s->base.options;
+    const tl_measure measure = (tl_measure)opt->common.stop;
+    const int d = s->w.dim;
+    const int32_t count = s->w.problem->count;
+    if (tl_measure_is_change(measure)) {
+        double normal = 0.0, tangent = 0.0;
+        if (!before) return count > 0 ? INFINITY : 0.0;
+        for (int32_t row = 0; row < count; row++) {
+            double delta[TL_MAX_DIM] = {0.0};
+            for (int k = 0; k < d; k++)
+                delta[k] = r[(int64_t)d * row + k] - before[(int64_t)d * row + k];
+            normal = TL_MAX(fabs(delta[0]), normal);
+            tangent = TL_MAX(tl_norm_t(d, delta), tangent);
+        }
+        return normal + tangent;
+    }
+    double total = 0.0;
+    for (int32_t row = 0; row < count; row++) {
+        const int64_t at = (int64_t)d * row;
+        const double x = tl_measure_block(d, measure, &s->law[row], s->lambda[row], s->trace[row],
+                                          u + at, r + at);
+        if (tl_measure_sums(measure))
+            total += x;
+        else if (!(x <= total)) // a NaN stays
+            total = x;
+    }
+    return tl_measure_total(measure, s->w.problem, s->scale, total);
+}
+
+bool tl_dual_over(tl_dual *s, const double *r, const double *u, const double *before) {
+    const tl_common_options *opt = s->base.options;
+    const int32_t interval = opt->check > 0                                ? opt->check
+                             : tl_measure_is_change((tl_measure)opt->stop) ? 1
+                                                                           : 5;
+    const bool late =
+        tl_seconds() - s->start + s->base.prepare_seconds > opt->time_limit && s->iterations > 0;
+    const bool cancelled = tl_cancelled(s->base.ctx) && s->iterations > 0;
+    const bool last = s->iterations >= opt->iterations || late || cancelled;
+    if (s->iterations % interval == 0 || last) {
+        const double measure = dual_measure(s, r, u, before);
+        if (s->base.monitor)
+            s->base.monitor(s->base.monitor_user, s->iterations, measure, tl_seconds() - s->start);
+        if (measure < s->best_measure || s->iterations == 0) {
+            s->best_measure = measure;
+            memcpy(s->best, r, (size_t)s->size * sizeof *r);
+        }
+        const bool diverged = isnan(measure) || (isinf(measure) && before != NULL);
+        s->info->outcome = s->best_measure <= opt->tolerance ? TALUS_OUTCOME_SOLVED
+                           : diverged                        ? TALUS_OUTCOME_DIVERGED
+                           : cancelled                       ? TALUS_OUTCOME_CANCELLED
+                           : late                            ? TALUS_OUTCOME_TIME_LIMIT
+                                                             : TALUS_OUTCOME_ITERATION_LIMIT;
+        if (last || diverged || s->info->outcome == TALUS_OUTCOME_SOLVED) return true;
+    }
+    s->iterations++;
+    return false;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What methods on the impulses share that use W only through products: the operator, the laws, a
+// few vectors, and the loop's bookkeeping. A vector has d entries per row; rows are in the order of
+// the problem, padded to groups. Products run on threads; all sums have one order.
+#ifndef TL_SOLVE_DUAL_H
+#define TL_SOLVE_DUAL_H
+#include "solve/plan.h"
+#include "solve/solver_impl.h"
+
+typedef struct tl_dual_options {
+    tl_common_options common;
+    int32_t form;  // 0: assembled, 1: matrix-free
+    double step;   // first step [unit of r/u]; 0: 1/λmax(W)
+    bool diagonal; // precondition by the diagonal blocks' λmax
+    bool warm;     // start from the r given, else from 0
+} tl_dual_options;
+
+extern const tl_option tl_dual_rows[];
+
+enum { TL_DUAL_VECTORS = 8 };
+
+typedef struct tl_dual {
+    talus_solver base;
+    tl_plan plan;
+    tl_delassus w;
+    int64_t size;   // d * rows
+    tl_law *law;    // rows
+    double *lambda; // rows: λmax(W_ii)
+    double *trace;  // rows: tr W_ii
+    double *weight; // rows: metric of the projection, 1 or λmax(W_ii)/max λmax
+    double scale;   // of the `residual` measure
+    double largest; // an estimate of λmax(W), in the metric of `weight`, from above
+    double *vector[TL_DUAL_VECTORS];
+    double *best;
+    // The running solve.
+    talus_solve_info *info;
+    double start, best_measure;
+    int32_t iterations;
+} tl_dual;
+
+talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p);
+void tl_dual_clear(talus_solver *base);
+
+/// Begin: r of the caller into `to`, as it is. End: the best iterate back to r.
+void tl_dual_begin(tl_dual *s, const double *r, double *to, talus_solve_info *info);
+void tl_dual_end(tl_dual *s, double *r);
+
+/// u = W r + q
+void tl_dual_apply(const tl_dual *s, const double *r, double *u);
+/// out = P(r − step (u + g(u))) block by block, in the metric of `weight`; out may be r.
+void tl_dual_step(const tl_dual *s, const double *r, const double *u, double step, double *out);
+/// f = u + g(u); f may be u.
+void tl_dual_shift(const tl_dual *s, const double *u, double *f);
+double tl_dual_dot(const tl_dual *s, const double *x, const double *y);
+/// (x − y)·(v − w)
+double tl_dual_dot_difference(const tl_dual *s, const double *x, const double *y, const double *v,
+                              const double *w);
+/// |x − y|² in the metric of `weight`
+double tl_dual_distance(const tl_dual *s, const double *x, const double *y);
+/// out = x + factor (x − y)
+void tl_dual_extrapolate(const tl_dual *s, const double *x, const double *y, double factor,
+                         double *out);
+/// Once per iteration, before it: judge (r, u), `before` being the iterate before r (for the rule
+/// `change`). True when the solve is over; the outcome is then in the info.
+bool tl_dual_over(tl_dual *s, const double *r, const double *u, const double *before);
+
+#endif // TL_SOLVE_DUAL_H
