@@ -24,6 +24,10 @@ function(talus_test_properties name file)
     list(APPEND labels ${dir})
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${TALUS_TEST_ENVIRONMENT}"
         LABELS "${labels}" TIMEOUT ${TALUS_TEST_TIMEOUT})
+    # Teams of threads want the cores for themselves; beside others both would only wait.
+    if("threads" IN_LIST labels)
+        set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+    endif()
 endfunction()
 
 if(TARGET talus_static)
