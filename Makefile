@@ -88,10 +88,13 @@ coverage: setup-check build/coverage/build.ninja
 	@gcovr --root . --filter src/ --filter '.*/fence/' --print-summary \
 	    --html-details build/coverage/coverage.html --fail-under-line 90 build/coverage
 
+# Each table is printed and kept in bench/results.
 bench: release
-	build/release/bench/local_solvers
-	build/release/bench/problem_set 1e-8 examples/problems/*.hdf5
-	build/release/bench/sweep
+	@tools/record local-solvers build/release/bench/local_solvers
+	@tools/record local-hybrid build/release/bench/local_solvers 10000000 hybrid
+	@tools/record examples build/release/bench/problem_set 1e-8 examples/problems/*.hdf5
+	@tools/record sweep-assembled build/release/bench/sweep 1e6
+	@tools/record sweep-matrix-free build/release/bench/sweep 1e6 form=matrix-free
 
 # Not part of the build: needs libsiconos-numerics-dev. ARGS='--only NAME' for a part of it.
 SICONOS_INCLUDE = /usr/include/siconos
