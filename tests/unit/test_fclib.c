@@ -501,7 +501,7 @@ static void test_problem_set(void **state) {
         talus_fclib_extra_clear(f->ctx, &extra);
         talus_problem_destroy(p);
     }
-    if (found == 0) skip();
+    if (found == 0) print_message("the problem set is not there: nothing to read\n");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fclib_set_up, fclib_tear_down)
