@@ -150,6 +150,25 @@ static void exact_values_obey(void **state) {
         }
 }
 
+// Freezing the shift and solving the associated problem again and again leads to Coulomb's law: for
+// W = 1, b = (−1, 2, 0), mu = 0.5 the shifts are 0.6, 0.72, 0.744, … → 0.75 (ratio 0.2).
+static void frozen_shift(void **state) {
+    (void)state;
+    static const double w[9] = UNIT_3, shifts[] = {0.6, 0.72, 0.744, 0.7488, 0.74976};
+    const tl_law associated = {.mu = 0.5, .zeta = 0.5};
+    double shift = 0.0, r[3] = {0.0};
+    for (int k = 0; k < 40; k++) {
+        const double b[3] = {-1.0 + shift, 2.0, 0.0};
+        one x;
+        one_make(&x, 3, w, b, associated);
+        assert_true(tl_local_hybrid.solve[1](&x.p, &fine, r) >= 0);
+        shift = 0.5 * hypot(r[1] + 2.0, r[2]); // mu |u_T|, u = r + b
+        if (k < 5) assert_true(fabs(shift - shifts[k]) <= 1e-12);
+    }
+    assert_true(fabs(shift - 0.75) <= 1e-12);
+    assert_true(fabs(r[0] - 1.0) <= 1e-12 && fabs(r[1] + 0.5) <= 1e-12); // the Coulomb solution
+}
+
 static void table(void **state) {
     (void)state;
     assert_non_null(tl_local_find("hybrid"));
@@ -399,15 +418,11 @@ static void lanes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_values),
-        cmocka_unit_test(exact_values_obey),
-        cmocka_unit_test(table),
-        cmocka_unit_test(no_load),
-        cmocka_unit_test(limits_of_mu),
-        cmocka_unit_test(singular_block),
-        cmocka_unit_test(asymmetric_block),
-        cmocka_unit_test(pyramid),
-        cmocka_unit_test(lanes),
+        cmocka_unit_test(exact_values),   cmocka_unit_test(exact_values_obey),
+        cmocka_unit_test(frozen_shift),   cmocka_unit_test(table),
+        cmocka_unit_test(no_load),        cmocka_unit_test(limits_of_mu),
+        cmocka_unit_test(singular_block), cmocka_unit_test(asymmetric_block),
+        cmocka_unit_test(pyramid),        cmocka_unit_test(lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
