@@ -500,8 +500,10 @@ static void units(void **state) {
                                      d, k, one.iterations, two.iterations);
                         assert_true(one.measure == two.measure);
                     }
-                    // Rounding may turn a restart or an adapted step, and so shift the count a bit.
-                    assert_true(abs(one.iterations - two.iterations) <= 1 + one.iterations / 10);
+                    // Only where a method restarts or adapts its step may rounding turn a decision.
+                    const bool adapts = strncmp(name, "apgd", 4) == 0 || strcmp(name, "vi-eg") == 0;
+                    assert_true(abs(one.iterations - two.iterations) <=
+                                (adapts ? 1 + one.iterations / 10 : 1));
                     // r is unique here (W positive definite, small coupling) to what the tolerance
                     // leaves open.
                     for (int i = 0; i < c.size; i++) assert_true(fabs(x[i] - r[i]) <= 1e-6);
