@@ -34,7 +34,8 @@ TALUS_EXTERN_C_BEGIN
     X(TALUS_ERR_PROBLEM, -5, "problem is not valid")                                               \
     X(TALUS_ERR_SINGULAR, -6, "matrix is singular or not positive definite")                       \
     X(TALUS_ERR_UNKNOWN, -7, "unknown name")                                                       \
-    X(TALUS_ERR_SYSTEM, -8, "the operating system refused")
+    X(TALUS_ERR_SYSTEM, -8, "the operating system refused")                                        \
+    X(TALUS_ERR_UNSUPPORTED, -9, "this solver is not for this problem")
 
 /// 0 or negative. Not converging is a talus_outcome, never one of these.
 typedef enum talus_status {

@@ -62,7 +62,7 @@ static double dual_largest(tl_dual *s) {
     return 1.02 * lambda;
 }
 
-talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
+talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors) {
     tl_dual *s = (tl_dual *)base;
     const tl_dual_options *opt = base->options;
     talus_context *ctx = base->ctx;
@@ -88,7 +88,7 @@ talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
     TL_TRY(TL_ALLOC(ctx, rows, &s->trace));
     TL_TRY(TL_ALLOC(ctx, rows, &s->weight));
     TL_TRY(TL_ALLOC(ctx, s->size, &s->best));
-    for (int k = 0; k < TL_DUAL_VECTORS; k++) TL_TRY(TL_ALLOC(ctx, s->size, &s->vector[k]));
+    for (int k = 0; k < vectors; k++) TL_TRY(TL_ALLOC(ctx, s->size, &s->vector[k]));
     double most = 0.0;
     s->scale = 0.0;
     for (int32_t row = 0; row < rows; row++) {
@@ -105,6 +105,12 @@ talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
     }
     for (int32_t row = 0; row < rows && opt->diagonal; row++)
         if (s->plan.order[row] >= 0) s->weight[row] = s->lambda[row] / most;
+    return TALUS_OK;
+}
+
+talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
+    TL_TRY(tl_dual_prepare_basic(base, p, TL_DUAL_VECTORS));
+    tl_dual *s = (tl_dual *)base;
     s->largest = dual_largest(s);
     return TALUS_OK;
 }
@@ -122,6 +128,7 @@ void tl_dual_begin(tl_dual *s, const double *r, double *to, talus_solve_info *in
     s->start = tl_seconds();
     s->best_measure = INFINITY;
     s->iterations = 0;
+    s->decided = -1;
 }
 
 void tl_dual_end(tl_dual *s, double *r) {
@@ -229,16 +236,24 @@ static double dual_measure(const tl_dual *s, const double *r, const double *u,
     return tl_measure_total(measure, s->w.problem, s->scale, total);
 }
 
-bool tl_dual_over(tl_dual *s, const double *r, const double *u, const double *before) {
+bool tl_dual_due(tl_dual *s) {
     const tl_common_options *opt = s->base.options;
+    if (s->decided == s->iterations) return s->due;
     const int32_t interval = opt->check > 0                                ? opt->check
                              : tl_measure_is_change((tl_measure)opt->stop) ? 1
                                                                            : 5;
-    const bool late =
-        tl_seconds() - s->start + s->base.prepare_seconds > opt->time_limit && s->iterations > 0;
-    const bool cancelled = tl_cancelled(s->base.ctx) && s->iterations > 0;
-    const bool last = s->iterations >= opt->iterations || late || cancelled;
-    if (s->iterations % interval == 0 || last) {
+    const bool begun = s->iterations > 0;
+    s->cancelled = begun && tl_cancelled(s->base.ctx);
+    s->late = begun && tl_seconds() - s->start + s->base.prepare_seconds > opt->time_limit;
+    s->last = s->iterations >= opt->iterations || s->late || s->cancelled;
+    s->due = s->last || s->iterations % interval == 0;
+    s->decided = s->iterations;
+    return s->due;
+}
+
+bool tl_dual_over(tl_dual *s, const double *r, const double *u, const double *before) {
+    const tl_common_options *opt = s->base.options;
+    if (tl_dual_due(s)) {
         const double measure = dual_measure(s, r, u, before);
         if (s->base.monitor)
             s->base.monitor(s->base.monitor_user, s->iterations, measure, tl_seconds() - s->start);
@@ -249,10 +264,10 @@ bool tl_dual_over(tl_dual *s, const double *r, const double *u, const double *be
         const bool diverged = isnan(measure) || (isinf(measure) && before != NULL);
         s->info->outcome = s->best_measure <= opt->tolerance ? TALUS_OUTCOME_SOLVED
                            : diverged                        ? TALUS_OUTCOME_DIVERGED
-                           : cancelled                       ? TALUS_OUTCOME_CANCELLED
-                           : late                            ? TALUS_OUTCOME_TIME_LIMIT
+                           : s->cancelled                    ? TALUS_OUTCOME_CANCELLED
+                           : s->late                         ? TALUS_OUTCOME_TIME_LIMIT
                                                              : TALUS_OUTCOME_ITERATION_LIMIT;
-        if (last || diverged || s->info->outcome == TALUS_OUTCOME_SOLVED) return true;
+        if (s->last || diverged || s->info->outcome == TALUS_OUTCOME_SOLVED) return true;
     }
     s->iterations++;
     return false;

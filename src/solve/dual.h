@@ -36,8 +36,13 @@ typedef struct tl_dual {
     talus_solve_info *info;
     double start, best_measure;
     int32_t iterations;
+    int32_t decided; // iteration for which the next four hold
+    bool due, last, late, cancelled;
 } tl_dual;
 
+/// Everything but `largest` and with the first `vectors` of the vectors only.
+talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors);
+/// Everything.
 talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p);
 void tl_dual_clear(talus_solver *base);
 
@@ -60,6 +65,8 @@ double tl_dual_distance(const tl_dual *s, const double *x, const double *y);
 /// out = x + factor (x − y)
 void tl_dual_extrapolate(const tl_dual *s, const double *x, const double *y, double factor,
                          double *out);
+/// True when the next tl_dual_over will look at u: only then need it be up to date.
+bool tl_dual_due(tl_dual *s);
 /// Once per iteration, before it: judge (r, u), `before` being the iterate before r (for the rule
 /// `change`). True when the solve is over; the outcome is then in the info.
 bool tl_dual_over(tl_dual *s, const double *r, const double *u, const double *before);

@@ -143,6 +143,8 @@ talus_status talus_solver_prepare(talus_solver *s, const talus_problem *p) {
     size_t before, after, peak;
     s->ops->clear(s);
     s->problem = NULL;
+    const char *refusal = s->ops->refuses ? s->ops->refuses(s, p) : NULL;
+    TL_REQUIRE(s->ctx, !refusal, TALUS_ERR_UNSUPPORTED, "%s: %s", s->ops->name, refusal);
     talus_context_memory(s->ctx, &before, &peak);
     const talus_status status = s->ops->prepare(s, p);
     if (status != TALUS_OK) {

@@ -30,6 +30,9 @@ typedef struct tl_solver_ops {
     size_t size;              // of the solver's struct, whose first member is a talus_solver
     size_t options_size;      // of its options struct, whose first member is a tl_common_options
     const tl_option *options; // its own rows, ended by key == NULL
+    /// Why the method is not for this problem, with a remedy; NULL where it is. May itself be NULL:
+    /// then it is for all.
+    const char *(*refuses)(const talus_solver *s, const talus_problem *p);
     talus_status (*prepare)(talus_solver *s, const talus_problem *p);
     void (*solve)(talus_solver *s, double *r, talus_solve_info *info);
     void (*clear)(talus_solver *s); // what prepare made; legal after a failed prepare and twice
