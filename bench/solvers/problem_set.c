@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nlgs on problem files, one thread: least time of many repeats, split into set-up and sweeps.
+// A solver (nlgs, or the one that `--set solver=NAME` names) on problem files, one thread: least
+// time of many repeats, split into set-up and sweeps.
 //     bench/problem_set TOLERANCE FILE... [--set KEY=VALUE]...
 #include "talus/talus.h"
 #include <math.h>
@@ -10,14 +11,18 @@
 static void run(talus_context *ctx, const char *path, const char *tolerance, int sets, char **set) {
     talus_problem *p = NULL;
     talus_solver *s = NULL;
+    const char *solver = "nlgs";
+    for (int k = 0; k < sets; k++)
+        if (strncmp(set[k], "solver=", 7) == 0) solver = set[k] + 7;
     if (talus_fclib_read(ctx, path, &p, NULL) != TALUS_OK ||
-        talus_solver_create(ctx, "nlgs", &s) != TALUS_OK ||
+        talus_solver_create(ctx, solver, &s) != TALUS_OK ||
         talus_solver_set(s, "tolerance", tolerance) != TALUS_OK) {
         fprintf(stderr, "%s\n", talus_context_last_error(ctx));
         goto done;
     }
     for (int k = 0; k < sets; k++) {
         char key[64];
+        if (strncmp(set[k], "solver=", 7) == 0) continue;
         const char *equals = strchr(set[k], '=');
         snprintf(key, sizeof key, "%.*s", equals ? (int)(equals - set[k]) : 0, set[k]);
         if (!equals || talus_solver_set(s, key, equals + 1) != TALUS_OK) {

@@ -25,8 +25,12 @@ const tl_option tl_dual_rows[] = {
 
 void tl_dual_clear(talus_solver *base) {
     tl_dual *s = (tl_dual *)base;
-    tl_delassus_clear(&s->w);
-    tl_plan_clear(base->ctx, &s->plan);
+    if (!s->borrowed) {
+        tl_delassus_clear(&s->w);
+        tl_plan_clear(base->ctx, &s->plan);
+    }
+    s->w = (tl_delassus){0};
+    s->plan = (tl_plan){0};
     tl_free(base->ctx, s->law);
     tl_free(base->ctx, s->lambda);
     tl_free(base->ctx, s->trace);
@@ -62,24 +66,11 @@ static double dual_largest(tl_dual *s) {
     return 1.02 * lambda;
 }
 
-talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors) {
-    tl_dual *s = (tl_dual *)base;
-    const tl_dual_options *opt = base->options;
-    talus_context *ctx = base->ctx;
-    const bool assembled = opt->form == 0;
-    TL_REQUIRE(ctx, assembled || p->is_global, TALUS_ERR_ARG,
-               "%s: form = matrix-free needs a global problem (M, H); this one is local (W): use "
-               "form = assembled",
-               base->ops->name);
-    TL_TRY(tl_plan_natural(ctx, p->count, &s->plan));
-    tl_graph graph;
-    const bool coupled = assembled && p->is_global;
-    if (coupled) TL_TRY(tl_graph_create(ctx, p, &graph));
-    const talus_status status =
-        tl_delassus_create(ctx, p, assembled, coupled ? &graph : NULL, s->plan.rows, s->plan.order,
-                           opt->common.threads, &s->w);
-    if (coupled) tl_graph_clear(ctx, &graph);
-    TL_TRY(status);
+// Laws, sizes and vectors of the rows of s->w.
+static talus_status dual_rows(tl_dual *s, int vectors) {
+    const tl_dual_options *opt = s->base.options;
+    talus_context *ctx = s->base.ctx;
+    const talus_problem *p = s->w.problem;
     const int d = p->dim;
     const int32_t rows = s->plan.rows;
     s->size = (int64_t)d * rows;
@@ -108,6 +99,37 @@ talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, i
     return TALUS_OK;
 }
 
+talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors) {
+    tl_dual *s = (tl_dual *)base;
+    const tl_dual_options *opt = base->options;
+    talus_context *ctx = base->ctx;
+    const bool assembled = opt->form == 0;
+    TL_REQUIRE(ctx, assembled || p->is_global, TALUS_ERR_ARG,
+               "%s: form = matrix-free needs a global problem (M, H); this one is local (W): use "
+               "form = assembled",
+               base->ops->name);
+    TL_TRY(tl_plan_natural(ctx, p->count, &s->plan));
+    tl_graph graph;
+    const bool coupled = assembled && p->is_global;
+    if (coupled) TL_TRY(tl_graph_create(ctx, p, &graph));
+    const talus_status status =
+        tl_delassus_create(ctx, p, assembled, coupled ? &graph : NULL, s->plan.rows, s->plan.order,
+                           opt->common.threads, &s->w);
+    if (coupled) tl_graph_clear(ctx, &graph);
+    TL_TRY(status);
+    s->borrowed = false;
+    return dual_rows(s, vectors);
+}
+
+talus_status tl_dual_adopt(talus_solver *base, const tl_plan *plan, const tl_delassus *w,
+                           int vectors) {
+    tl_dual *s = (tl_dual *)base;
+    s->plan = *plan;
+    s->w = *w;
+    s->borrowed = true;
+    return dual_rows(s, vectors);
+}
+
 talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
     TL_TRY(tl_dual_prepare_basic(base, p, TL_DUAL_VECTORS));
     tl_dual *s = (tl_dual *)base;
@@ -115,15 +137,33 @@ talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
     return TALUS_OK;
 }
 
-void tl_dual_begin(tl_dual *s, const double *r, double *to, talus_solve_info *info) {
-    const tl_dual_options *opt = s->base.options;
+void tl_dual_import(const tl_dual *s, const double *r, double *to) {
     const talus_problem *p = s->w.problem;
     const int d = p->dim;
-    for (int64_t k = 0; k < s->size; k++) to[k] = 0.0;
-    for (int32_t i = 0; i < p->count && opt->warm; i++) {
-        for (int k = 0; k < d; k++) to[(int64_t)d * i + k] = r[(int64_t)d * i + k];
-        if (p->tension) to[(int64_t)d * i] += p->tension[i];
+    for (int32_t row = 0; row < s->plan.rows; row++) {
+        const int32_t i = s->plan.order[row];
+        for (int k = 0; k < d; k++) to[(int64_t)d * row + k] = i >= 0 ? r[(int64_t)d * i + k] : 0.0;
+        if (p->tension && i >= 0) to[(int64_t)d * row] += p->tension[i];
     }
+}
+
+void tl_dual_export(const tl_dual *s, const double *from, double *r) {
+    const talus_problem *p = s->w.problem;
+    const int d = p->dim;
+    for (int32_t row = 0; row < s->plan.rows; row++) {
+        const int32_t i = s->plan.order[row];
+        if (i < 0) continue;
+        for (int k = 0; k < d; k++) r[(int64_t)d * i + k] = from[(int64_t)d * row + k];
+        if (p->tension) r[(int64_t)d * i] -= p->tension[i];
+    }
+}
+
+void tl_dual_begin(tl_dual *s, const double *r, double *to, talus_solve_info *info) {
+    const tl_dual_options *opt = s->base.options;
+    if (opt->warm)
+        tl_dual_import(s, r, to);
+    else
+        memset(to, 0, (size_t)s->size * sizeof *to);
     s->info = info;
     s->start = tl_seconds();
     s->best_measure = INFINITY;
@@ -132,12 +172,7 @@ void tl_dual_begin(tl_dual *s, const double *r, double *to, talus_solve_info *in
 }
 
 void tl_dual_end(tl_dual *s, double *r) {
-    const talus_problem *p = s->w.problem;
-    const int d = p->dim;
-    for (int32_t i = 0; i < p->count; i++) {
-        for (int k = 0; k < d; k++) r[(int64_t)d * i + k] = s->best[(int64_t)d * i + k];
-        if (p->tension) r[(int64_t)d * i] -= p->tension[i];
-    }
+    tl_dual_export(s, s->best, r);
     s->info->iterations = s->iterations;
     s->info->measure = s->best_measure;
 }
@@ -149,7 +184,7 @@ void tl_dual_apply(const tl_dual *s, const double *r, double *u) {
 
 TL_INLINE void dual_step(int d, const tl_dual *s, const double *r, const double *u, double step,
                          double *out) {
-    for (int32_t row = 0; row < s->w.problem->count; row++) {
+    for (int32_t row = 0; row < s->plan.rows; row++) {
         const int64_t at = (int64_t)d * row;
         const double length = step / s->weight[row];
         double x[TL_MAX_DIM];
@@ -167,7 +202,7 @@ void tl_dual_step(const tl_dual *s, const double *r, const double *u, double ste
 
 void tl_dual_shift(const tl_dual *s, const double *u, double *f) {
     const int d = s->w.dim;
-    for (int32_t row = 0; row < s->w.problem->count; row++)
+    for (int32_t row = 0; row < s->plan.rows; row++)
         tl_shift(d, &s->law[row], u + (int64_t)d * row, f + (int64_t)d * row);
 }
 
@@ -210,11 +245,11 @@ static double dual_measure(const tl_dual *s, const double *r, const double *u,
     const tl_dual_options *opt = s->base.options;
     const tl_measure measure = (tl_measure)opt->common.stop;
     const int d = s->w.dim;
-    const int32_t count = s->w.problem->count;
+    const int32_t rows = s->plan.rows;
     if (tl_measure_is_change(measure)) {
         double normal = 0.0, tangent = 0.0;
-        if (!before) return count > 0 ? INFINITY : 0.0;
-        for (int32_t row = 0; row < count; row++) {
+        if (!before) return s->w.problem->count > 0 ? INFINITY : 0.0;
+        for (int32_t row = 0; row < rows; row++) {
             double delta[TL_MAX_DIM] = {0.0};
             for (int k = 0; k < d; k++)
                 delta[k] = r[(int64_t)d * row + k] - before[(int64_t)d * row + k];
@@ -224,7 +259,8 @@ static double dual_measure(const tl_dual *s, const double *r, const double *u,
         return normal + tangent;
     }
     double total = 0.0;
-    for (int32_t row = 0; row < count; row++) {
+    for (int32_t row = 0; row < rows; row++) {
+        if (s->plan.order[row] < 0) continue;
         const int64_t at = (int64_t)d * row;
         const double x = tl_measure_block(d, measure, &s->law[row], s->lambda[row], s->trace[row],
                                           u + at, r + at);
@@ -236,11 +272,16 @@ static double dual_measure(const tl_dual *s, const double *r, const double *u,
     return tl_measure_total(measure, s->w.problem, s->scale, total);
 }
 
+double tl_dual_measure(const tl_dual *s, const double *r, const double *u) {
+    return dual_measure(s, r, u, NULL);
+}
+
 bool tl_dual_due(tl_dual *s) {
     const tl_common_options *opt = s->base.options;
     if (s->decided == s->iterations) return s->due;
     const int32_t interval = opt->check > 0                                ? opt->check
                              : tl_measure_is_change((tl_measure)opt->stop) ? 1
+                             : s->interval > 0                             ? s->interval
                                                                            : 5;
     const bool begun = s->iterations > 0;
     s->cancelled = begun && tl_cancelled(s->base.ctx);

@@ -23,13 +23,15 @@ typedef struct tl_dual {
     talus_solver base;
     tl_plan plan;
     tl_delassus w;
-    int64_t size;   // d * rows
-    tl_law *law;    // rows
-    double *lambda; // rows: λmax(W_ii)
-    double *trace;  // rows: tr W_ii
-    double *weight; // rows: metric of the projection, 1 or λmax(W_ii)/max λmax
-    double scale;   // of the `residual` measure
-    double largest; // an estimate of λmax(W), in the metric of `weight`, from above
+    int32_t interval; // iterations between checks where the user does not say; 0: 5
+    bool borrowed;    // plan and w are another solver's
+    int64_t size;     // d * rows
+    tl_law *law;      // rows
+    double *lambda;   // rows: λmax(W_ii)
+    double *trace;    // rows: tr W_ii
+    double *weight;   // rows: metric of the projection, 1 or λmax(W_ii)/max λmax
+    double scale;     // of the `residual` measure
+    double largest;   // an estimate of λmax(W), in the metric of `weight`, from above
     double *vector[TL_DUAL_VECTORS];
     double *best;
     // The running solve.
@@ -40,12 +42,18 @@ typedef struct tl_dual {
     bool due, last, late, cancelled;
 } tl_dual;
 
+/// On the rows of another solver, which must outlive this one.
+talus_status tl_dual_adopt(talus_solver *base, const tl_plan *plan, const tl_delassus *w,
+                           int vectors);
 /// Everything but `largest` and with the first `vectors` of the vectors only.
 talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors);
 /// Everything.
 talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p);
 void tl_dual_clear(talus_solver *base);
 
+/// From the impulses of the caller to rows, and back.
+void tl_dual_import(const tl_dual *s, const double *r, double *to);
+void tl_dual_export(const tl_dual *s, const double *from, double *r);
 /// Begin: r of the caller into `to`, as it is. End: the best iterate back to r.
 void tl_dual_begin(tl_dual *s, const double *r, double *to, talus_solve_info *info);
 void tl_dual_end(tl_dual *s, double *r);
@@ -65,6 +73,8 @@ double tl_dual_distance(const tl_dual *s, const double *x, const double *y);
 /// out = x + factor (x − y)
 void tl_dual_extrapolate(const tl_dual *s, const double *x, const double *y, double factor,
                          double *out);
+/// The stopping measure at (r, u).
+double tl_dual_measure(const tl_dual *s, const double *r, const double *u);
 /// True when the next tl_dual_over will look at u: only then need it be up to date.
 bool tl_dual_due(tl_dual *s);
 /// Once per iteration, before it: judge (r, u), `before` being the iterate before r (for the rule

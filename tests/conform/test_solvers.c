@@ -228,10 +228,11 @@ static void iteration_limit(void **state) {
             assert_int_equal(seen.last, limits[k]);
             assert_true(seen.calls == limits[k] + 1 && seen.ordered);
             assert_true(info.measure == seen.least);
-            assert_true(info.measure < last);
+            // Newton methods are at rounding level before the last limit.
+            assert_true(info.measure < last || (info.measure <= last && last < 1e-12));
             last = info.measure;
             const double natural = solve_natural(p, big.mu, r);
-            assert_true(fabs(natural - info.measure) <= 1e-9 * natural);
+            assert_true(fabs(natural - info.measure) <= 1e-13 + 1e-9 * natural);
             assert_true(info.prepare_seconds > 0.0 && info.prepare_seconds < 5.0);
             assert_true(info.solve_seconds > 0.0 && info.solve_seconds < 5.0);
             assert_true(info.memory > (size_t)size * sizeof *r && info.memory < ((size_t)1 << 28));
