@@ -49,6 +49,8 @@ const tl_option tl_splitting_rows[] = {
         .text = "share of the new impulse taken over; jacobi divides it by lambda_max(D^-1 W)"),
     ROW(patience, TL_OPTION_INTEGER, "60", .low = 0, .high = INT32_MAX,
         .text = "sweeps without progress before the proximal term is raised; 0: never"),
+    ROW(momentum, TL_OPTION_YES_NO, "yes",
+        .text = "carry on the direction of the last sweeps (nonlinear conjugate gradients)"),
     ROW(symmetric, TL_OPTION_YES_NO, "no", .text = "every other sweep backwards"),
     ROW(local_tolerance, TL_OPTION_NUMBER, "1e-10", .low = 0.0, .high = 1.0,
         .text = "relative error the one-contact solver stops at"),
@@ -68,8 +70,9 @@ void tl_splitting_clear(talus_solver *base) {
     talus_context *ctx = base->ctx;
     tl_delassus_clear(&s->w);
     tl_plan_clear(ctx, &s->plan);
-    double **arrays[] = {&s->block, &s->inverse, &s->law,  &s->rho, &s->beta, &s->lambda,
-                         &s->r,     &s->best,    &s->next, &s->z,   &s->part};
+    double **arrays[] = {&s->block,  &s->inverse, &s->law,  &s->rho,    &s->beta,
+                         &s->lambda, &s->r,       &s->best, &s->next,   &s->z,
+                         &s->part,   &s->change,  &s->push, &s->z_push, &s->z_before};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         tl_free(ctx, *arrays[k]);
         *arrays[k] = NULL;
@@ -236,6 +239,12 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     TL_TRY(TL_ALLOC(ctx, rows * d, &s->best));
     if (jacobi) TL_TRY(TL_ALLOC(ctx, rows * d, &s->next));
     if (!s->w.assembled) TL_TRY(TL_ALLOC(ctx, s->w.dof, &s->z));
+    if (opt->momentum) {
+        TL_TRY(TL_ALLOC(ctx, rows * d, &s->change));
+        TL_TRY(TL_ALLOC(ctx, rows * d, &s->push));
+        if (!s->w.assembled) TL_TRY(TL_ALLOC(ctx, s->w.dof, &s->z_push));
+        if (!s->w.assembled) TL_TRY(TL_ALLOC(ctx, s->w.dof, &s->z_before));
+    }
     if (opt->sleep > 0) TL_TRY(TL_ALLOC(ctx, rows, &s->asleep));
     TL_TRY(TL_ALLOC(ctx, (int64_t)s->plan.chunk_count * TL_PARTS, &s->part));
     TL_TRY(tl_team_reserve(ctx, opt->common.threads));
@@ -263,6 +272,9 @@ typedef struct splitting_run {
     double mark_measure;       // the last one that was better by more than a trifle,
     int32_t best_sweep;        // and its sweep
     double activity;           // of the last sweep, see sweep.h
+    double energy;             // Σ λ_i |Δr_i|² of it
+    bool plain;                // no momentum for now
+    double beta;               // share of the direction carried on; 0: a restart
     double check_activity;     // activity and measure at the last check, to foresee the next one
     double check_measure;
 } splitting_run;
@@ -322,9 +334,11 @@ static bool splitting_calm(splitting_run *run) {
     if (s->proximal > 1.0) {
         s->proximal = opt->proximal;
         run->patience *= 4.0;
+        run->plain = !run->plain;
     }
     splitting_rows(s);
     run->best_sweep = run->sweeps;
+    run->beta = 0.0;
     memcpy(s->r, s->best, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
     if (!s->w.assembled) tl_sweep_rebuild(s);
     return run->patience <= 1000.0 * opt->patience;
@@ -371,6 +385,28 @@ static bool splitting_interrupted(splitting_run *run) {
     return true;
 }
 
+// Nonlinear conjugate gradients, the change of a sweep taking the place of the gradient
+// (Fletcher-Reeves): r ← r + β p, p ← β p + Δr. β >= 1 would be an ascent: start again from p = 0.
+static void splitting_push(const splitting_run *run, tl_team *team, int rank) {
+    const tl_splitting *s = run->s;
+    int64_t begin, end;
+    tl_share((int64_t)s->plan.rows * s->w.dim, tl_team_size(team), rank, &begin, &end);
+    for (int64_t k = begin; k < end; k++) {
+        const double push = run->beta * s->push[k];
+        s->r[k] += push;
+        s->push[k] = run->beta > 0.0 ? push + s->change[k] : 0.0;
+        s->change[k] = 0.0; // a row that sleeps adds nothing
+    }
+    if (s->w.assembled) return;
+    tl_share(s->w.dof, tl_team_size(team), rank, &begin, &end); // z = N Hᵀ r goes along
+    for (int64_t k = begin; k < end; k++) {
+        const double push = run->beta * s->z_push[k], change = s->z[k] - s->z_before[k];
+        s->z[k] += push;
+        s->z_push[k] = run->beta > 0.0 ? push + change : 0.0;
+        s->z_before[k] = s->z[k];
+    }
+}
+
 static void splitting_work(void *arg, tl_team *team, int rank) {
     splitting_run *run = arg;
     tl_splitting *s = run->s;
@@ -381,11 +417,20 @@ static void splitting_work(void *arg, tl_team *team, int rank) {
             tl_barrier(team);
         }
         if (run->stop || run->over) return;
+        if (s->push) {
+            splitting_push(run, team, rank);
+            tl_barrier(team);
+        }
         tl_sweep_run(&run->sweep, run->sweeps, team, rank);
         if (rank == 0) {
             run->sweeps++;
             run->sweep.at_rest = false;
             run->activity = sqrt(splitting_sum(s, TL_PART_ACTIVITY));
+            if (s->push) {
+                const double energy = splitting_sum(s, TL_PART_ENERGY);
+                run->beta = !run->plain && energy < run->energy ? energy / run->energy : 0.0;
+                run->energy = energy;
+            }
             // The first sweep changes r by what the natural map saw at the start.
             if (run->checked == 0 && run->sweeps == 1) run->check_activity = run->activity;
             run->check = splitting_due(run);

@@ -20,6 +20,7 @@ typedef struct tl_splitting_options {
     double proximal;        // β in units of tr(W_ii)/d
     double relaxation;      // r ← r + ω (r⁺ − r)
     int32_t patience;       // sweeps without progress before β is raised; 0: never
+    bool momentum;          // nonlinear conjugate gradients on the sweeps
     bool symmetric;         // every other sweep backwards
     double local_tolerance; // of the one-contact solver
     int32_t local_iterations;
@@ -50,11 +51,13 @@ typedef struct tl_splitting {
     double *lambda;  // λmax(W_ii), or a bound where none of the options needs it
     // By rows, d entries each.
     double *r, *best, *next;
-    double *z;       // matrix-free: N Hᵀ r, by unknowns
-    int32_t *asleep; // rows: sweeps left to sleep
-    double *part;    // TL_PARTS sums per chunk, added up in the order of the chunks
-    double proximal; // β in force, in units of tr(W_ii)/d
-    double scale;    // of the `residual` measure
+    double *change, *push;     // with momentum: of the last sweep; the direction carried on
+    double *z;                 // matrix-free: N Hᵀ r, by unknowns
+    double *z_push, *z_before; // with momentum
+    int32_t *asleep;           // rows: sweeps left to sleep
+    double *part;              // TL_PARTS sums per chunk, added up in the order of the chunks
+    double proximal;           // β in force, in units of tr(W_ii)/d
+    double scale;              // of the `residual` measure
     double crowding; // jacobi: an estimate of λmax(D⁻¹ W), by which it is relaxed; nlgs: 1
 } tl_splitting;
 

@@ -10,6 +10,7 @@
 enum {
     TL_PART_CHECK,    // of the measure: sum or maximum
     TL_PART_ACTIVITY, // sum
+    TL_PART_ENERGY,   // sum of λ_i |Δr_i|²
     TL_PART_NORMAL,   // max |Δr_N|
     TL_PART_TANGENT,  // max |Δr_T|
     TL_PART_SOLVES,   // counts, over the whole solve

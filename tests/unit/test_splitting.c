@@ -113,7 +113,8 @@ static void sweep_counts(void **state) {
             char options[96];
             double r[9] = {0};
             (void)snprintf(options, sizeof options,
-                           "tolerance=1e-300 check=1000000 local_tolerance=1e-14 iterations=%d",
+                           "tolerance=1e-300 check=1000000 local_tolerance=1e-14 "
+                           "momentum=no iterations=%d",
                            sweeps + 1);
             solve_with(ctx, "nlgs", options, p, r);
             error = spec_fb(r, associated == 1);
@@ -205,7 +206,8 @@ static void stopping_rules(void **state) {
                     double r[27] = {0}, before[27] = {0}, zero[27] = {0};
                     solve_case_make(ctx, &def, &c);
                     (void)snprintf(options, sizeof options,
-                                   "stop=%s tolerance=%g check=1 form=%s local_tolerance=1e-13",
+                                   "stop=%s tolerance=%g check=1 form=%s local_tolerance=1e-13 "
+                                   "momentum=no",
                                    rules[k], tolerances[k], form ? "matrix-free" : "assembled");
                     const talus_solve_info info = solve_with(ctx, "nlgs", options, c.problem, r);
                     if (info.outcome != TALUS_OUTCOME_SOLVED)
@@ -402,10 +404,10 @@ static void monotone_objective(void **state) {
                 char text[160];
                 double r[60] = {0};
                 // No check but at the start and the end: r is the last iterate, or 0.
-                (void)snprintf(
-                    text, sizeof text,
-                    "tolerance=1e-8 check=1000000 local_tolerance=1e-14 iterations=%d %s", sweeps,
-                    options[k]);
+                (void)snprintf(text, sizeof text,
+                               "tolerance=1e-8 check=1000000 local_tolerance=1e-14 momentum=no "
+                               "iterations=%d %s",
+                               sweeps, options[k]);
                 solve_with(ctx, "nlgs", text, c.problem, r);
                 assert_true(verify_norm(c.size, r) > 0.0);
                 const double value = objective(&c, r);
@@ -533,7 +535,8 @@ static void fibres(void **state) {
         for (int k = 0; k < 2; k++) {
             char options[128];
             (void)snprintf(options, sizeof options,
-                           "stop=fb tolerance=1e-8 check=5 order=natural sleep=%d sleep_level=%g",
+                           "stop=fb tolerance=1e-8 check=5 order=natural sleep=%d sleep_level=%g "
+                           "momentum=no",
                            k == 0 ? 0 : 10, level);
             memset(r, 0, 1800 * sizeof *r);
             const talus_solve_info info = solve_with(ctx, "nlgs", options, p, r);
