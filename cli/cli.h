@@ -37,6 +37,9 @@ const cli_verb *cli_find_verb(const char *name);
 extern const cli_option cli_solve_options[];
 extern const char cli_solve_help[];
 int cli_solve(const cli_verb *verb, int argc, char **argv);
+extern const cli_option cli_bench_options[];
+extern const char cli_bench_help[];
+int cli_bench(const cli_verb *verb, int argc, char **argv);
 extern const char cli_help_help[];
 int cli_help(const cli_verb *verb, int argc, char **argv);
 
@@ -76,12 +79,15 @@ typedef struct cli_nearest {
 void cli_nearest_init(cli_nearest *n, const char *name);
 void cli_nearest_offer(cli_nearest *n, const char *known);
 
-/// JSON on stdout. Numbers are the shortest text that reads back as the same double; NaN and
-/// infinity, which JSON lacks, become null. Bytes that are not UTF-8 become U+FFFD.
-void cli_json_string(const char *text);
-void cli_json_number(double value);
+/// The shortest text that reads back as the same finite double.
+void cli_number(char out[40], double value);
+/// JSON. Numbers are the shortest text that reads back as the same double; NaN and infinity, which
+/// JSON lacks, become null. Bytes that are not UTF-8 become U+FFFD; '<' is escaped, so that the
+/// text can stand inside a page.
+void cli_json_string(FILE *stream, const char *text);
+void cli_json_number(FILE *stream, double value);
 /// `"key": ` with what separates it from the member before (`first`: nothing does).
-void cli_json_key(const char *key, bool first);
+void cli_json_key(FILE *stream, const char *key, bool first);
 
 /// Columns a UTF-8 text takes on the screen.
 int cli_width(const char *text);

@@ -46,17 +46,19 @@ void cli_print_overview(FILE *stream) {
         help_row(&table, (const char *[]){v->name, v->summary});
     }
     help_print(&table, stream, 24);
-    fputs("\n"
-          "Examples:\n"
-          "  talus solve problem.hdf5              solve one FCLIB problem, print its certificate\n"
-          "  talus solve DIR --tol 1e-6 --json     all problems of a directory, one JSON object "
-          "each\n"
-          "  talus help solvers                    what there is to choose from\n"
-          "\n"
-          "'talus help VERB' explains a verb, 'talus --version' what this program was built from\n"
-          "('--version --json' for machines).\n"
-          "Exit status: 0 done, 1 failed or not solved, 2 wrong usage.\n",
-          stream);
+    fputs(
+        "\n"
+        "Examples:\n"
+        "  talus solve problem.hdf5              solve one FCLIB problem, print its certificate\n"
+        "  talus solve DIR --tol 1e-6 --json     all problems of a directory, one JSON object "
+        "each\n"
+        "  talus bench DIR                       all solvers on all of them, as a page to look at\n"
+        "  talus help solvers                    what there is to choose from\n"
+        "\n"
+        "'talus help VERB' explains a verb, 'talus --version' what this program was built from\n"
+        "('--version --json' for machines).\n"
+        "Exit status: 0 done, 1 failed or not solved, 2 wrong usage.\n",
+        stream);
 }
 
 void cli_print_verb(const cli_verb *verb, FILE *stream) {
@@ -183,8 +185,8 @@ void cli_print_version(bool json) {
     for (int i = json ? 0 : 1; i < count; i++) {
         const char *text = member[i][1] ? member[i][1] : "unknown";
         if (json) {
-            cli_json_key(member[i][0], i == 0);
-            cli_json_string(text);
+            cli_json_key(stdout, member[i][0], i == 0);
+            cli_json_string(stdout, text);
         } else {
             printf("  %-9s %s\n", member[i][0], text);
         }

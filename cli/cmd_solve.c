@@ -4,7 +4,6 @@
 #include "solve.h"
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,26 +76,6 @@ typedef struct solve_args {
     solve_tasks tasks;
     const char *current; // name of the problem being solved, NULL before the first
 } solve_args;
-
-// The handler can reach nothing else; set before it is installed.
-static talus_context *solve_interrupt_context;
-static volatile sig_atomic_t solve_interrupted;
-
-static void solve_interrupt(int signal_number) {
-    (void)signal_number;
-    solve_interrupted = 1;
-    talus_context_cancel(solve_interrupt_context, true);
-}
-
-// The first signal asks the solver to stop; SA_RESETHAND lets the second end the program at once.
-static void solve_catch_signals(talus_context *ctx) {
-    struct sigaction action = {.sa_handler = solve_interrupt,
-                               .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
-    solve_interrupt_context = ctx;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 static void solve_log(void *user, talus_log_level level, const char *text) {
     const solve_args *args = user;
@@ -208,84 +187,6 @@ static char **solve_expand(int argc, char **argv, int *count) {
     return out;
 }
 
-static bool solve_is_solver(const char *name) {
-    const char *known, *summary;
-    for (int32_t i = 0; talus_solver_at(i, &known, &summary); i++) {
-        if (strcmp(known, name) == 0) return true;
-    }
-    return false;
-}
-
-static void solve_unknown_solver(const char *name) {
-    const char *known, *summary;
-    cli_nearest nearest;
-    cli_nearest_init(&nearest, name);
-    for (int32_t i = 0; talus_solver_at(i, &known, &summary); i++) {
-        cli_nearest_offer(&nearest, known);
-    }
-    cli_error_unknown("solver", name, nearest.best, "'talus help solvers'");
-}
-
-// The row of the solver's option table, or false after the nearest offers have been noted.
-static bool solve_find_option(const char *solver, const char *key, talus_option_info *out,
-                              cli_nearest *nearest) {
-    for (int32_t i = 0; talus_solver_option_at(solver, i, out); i++) {
-        if (strcmp(out->key, key) == 0) return true;
-        if (nearest) cli_nearest_offer(nearest, out->key);
-    }
-    return false;
-}
-
-// The nearest of the values a choice allows, which stand in `range` separated by ", ". Free it.
-static char *solve_nearest_value(const talus_option_info *option, const char *value) {
-    if (strcmp(option->kind, "choice") != 0) return NULL;
-    char *list = cli_text("%s", option->range), *rest = NULL;
-    cli_nearest nearest;
-    cli_nearest_init(&nearest, value);
-    for (char *w = strtok_r(list, ", ", &rest); w; w = strtok_r(NULL, ", ", &rest)) {
-        cli_nearest_offer(&nearest, w);
-    }
-    char *best = nearest.best ? cli_text("%s", nearest.best) : NULL;
-    free(list);
-    return best;
-}
-
-// Hand one choice to the solver. A key may carry the name of the solver it is meant for.
-static bool solve_set_choice(const solve_setup *setup, const solve_choice *choice) {
-    const char *key = choice->key, *dot = strchr(key, '.');
-    if (dot) {
-        char *name = cli_text("%.*s", (int)(dot - key), key);
-        const bool known = solve_is_solver(name), same = strcmp(name, setup->solver_name) == 0;
-        if (!known)
-            solve_unknown_solver(name);
-        else if (!same) {
-            cli_error("%s is for the solver %s, but %s is used (--solver %s chooses it)",
-                      choice->origin, name, setup->solver_name, name);
-        }
-        free(name);
-        if (!same) return false;
-        key = dot + 1;
-    }
-    talus_option_info option;
-    cli_nearest nearest;
-    cli_nearest_init(&nearest, key);
-    if (!solve_find_option(setup->solver_name, key, &option, &nearest)) {
-        char *what = cli_text("option of solver %s:", setup->solver_name);
-        char *list = cli_text("'talus help %s'", setup->solver_name);
-        cli_error_unknown(what, key, nearest.best, list);
-        free(what);
-        free(list);
-        return false;
-    }
-    if (talus_solver_set(setup->solver, key, choice->value) == TALUS_OK) return true;
-    char *best = solve_nearest_value(&option, choice->value);
-    cli_error("%s: %s%s%s%s (see 'talus help %s')", choice->origin,
-              talus_context_last_error(setup->ctx), best ? "; did you mean '" : "",
-              best ? best : "", best ? "'?" : "", setup->solver_name);
-    free(best);
-    return false;
-}
-
 // The value in force: the last one set, else the default of the table; NULL without such an option.
 // A default lives in the library's table, so the text outlives the call.
 static const char *solve_value(const solve_args *args, const char *key) {
@@ -295,12 +196,6 @@ static const char *solve_value(const solve_args *args, const char *key) {
     }
     talus_option_info option;
     return solve_find_option(args->setup.solver_name, key, &option, NULL) ? option.initial : NULL;
-}
-
-static double solve_number(const char *text) {
-    char *end = NULL;
-    const double value = text ? strtod(text, &end) : NAN;
-    return text && end != text && *end == '\0' ? value : NAN;
 }
 
 // Context, solver and options; CLI_DONE or the exit status after a message.
@@ -321,7 +216,8 @@ static int solve_prepare(solve_args *args) {
         return CLI_FAILED;
     }
     for (int i = 0; i < args->choice_count; i++) {
-        if (!solve_set_choice(setup, &args->choice[i])) return CLI_USAGE;
+        const solve_choice *c = &args->choice[i];
+        if (!solve_set_choice(setup, c->key, c->value, c->origin)) return CLI_USAGE;
     }
     const char *local = solve_value(args, "local"), *stop = solve_value(args, "stop");
     setup->local = local ? local : "";
@@ -339,7 +235,7 @@ static int solve_all(solve_args *args) {
     double seconds = 0.0;
     bool written = true;
     if (!setup->json) solve_print_head(tasks, setup->solver_name);
-    for (; begun < tasks->count && !solve_interrupted && written; begun++) {
+    for (; begun < tasks->count && !solve_interrupted() && written; begun++) {
         const solve_task *task = &tasks->item[begun];
         solve_result result;
         args->current = task->name;
@@ -396,8 +292,7 @@ int cli_solve(const cli_verb *verb, int argc, char **argv) {
         if (code == CLI_DONE) {
             solve_catch_signals(args.setup.ctx);
             code = solve_all(&args);
-            signal(SIGINT, SIG_DFL);
-            signal(SIGTERM, SIG_DFL);
+            solve_release_signals();
         }
     }
     talus_solver_destroy(args.setup.solver);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON on stdout: strings that are always valid, numbers that read back bit for bit.
+// Numbers that read back bit for bit, and JSON: strings that are always valid.
 #include "cli.h"
 #include <math.h>
 #include <stdlib.h>
@@ -24,43 +24,43 @@ static int json_character(const unsigned char *s) {
     return legal ? length : 0;
 }
 
-void cli_json_string(const char *text) {
-    putchar('"');
+void cli_json_string(FILE *stream, const char *text) {
+    fputc('"', stream);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         const int length = json_character(s);
         if (*s == '"' || *s == '\\') {
-            printf("\\%c", *s);
-        } else if (*s < 0x20 || *s == 0x7F) {
-            printf("\\u%04x", *s);
+            fprintf(stream, "\\%c", *s);
+        } else if (*s < 0x20 || *s == 0x7F || *s == '<') {
+            fprintf(stream, "\\u%04x", *s);
         } else if (length == 0) {
-            fputs("\\ufffd", stdout);
+            fputs("\\ufffd", stream);
         } else {
-            fwrite(s, 1, (size_t)length, stdout);
+            fwrite(s, 1, (size_t)length, stream);
         }
         s += length ? length : 1;
     }
-    putchar('"');
+    fputc('"', stream);
 }
 
-void cli_json_number(double value) {
-    if (!isfinite(value)) {
-        fputs("null", stdout);
-        return;
-    }
-    char text[40];
+void cli_number(char out[40], double value) {
     if (fabs(value) < 1e15 && fpclassify(value - floor(value)) == FP_ZERO) { // counts: no exponent
-        printf("%.0f", value);
+        snprintf(out, 40, "%.0f", value);
         return;
     }
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (fpclassify(strtod(text, NULL) - value) == FP_ZERO) break;
+        snprintf(out, 40, "%.*g", digits, value);
+        if (fpclassify(strtod(out, NULL) - value) == FP_ZERO) break;
     }
-    fputs(text, stdout);
 }
 
-void cli_json_key(const char *key, bool first) {
-    if (!first) fputs(", ", stdout);
-    cli_json_string(key);
-    fputs(": ", stdout);
+void cli_json_number(FILE *stream, double value) {
+    char text[40] = "null";
+    if (isfinite(value)) cli_number(text, value);
+    fputs(text, stream);
+}
+
+void cli_json_key(FILE *stream, const char *key, bool first) {
+    if (!first) fputs(", ", stream);
+    cli_json_string(stream, key);
+    fputs(": ", stream);
 }

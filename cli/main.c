@@ -11,6 +11,8 @@
 const cli_verb cli_verbs[] = {
     {"solve", "solve friction problems from files and certify the answers",
      "FILE|DIR... [OPTION]...", cli_solve_options, cli_solve_help, cli_solve},
+    {"bench", "compare solvers on problems from files: a table, and a page with profiles",
+     "FILE|DIR... [OPTION]...", cli_bench_options, cli_bench_help, cli_bench},
     {"help", "explain a verb, the solvers, or one solver and its options", "[TOPIC]", NULL,
      cli_help_help, cli_help},
     {0},

@@ -11,7 +11,7 @@
 // What the monitor needs between calls. On a terminal one line is kept up to date, from half a
 // second on; with --verbose there is a line per check; neither more than ten times a second.
 typedef struct one_progress {
-    const char *name;
+    const char *before, *name;
     bool verbose, terminal, shown;
     double last; // seconds at the last line, negative: none yet
 } one_progress;
@@ -26,8 +26,8 @@ static void one_monitor(void *user, int32_t iteration, double measure, double se
         fprintf(stderr, "%s: iteration %d, measure %.3e, %.2f s\n", p->name, (int)iteration,
                 measure, seconds);
     } else {
-        fprintf(stderr, "\r%s: iteration %d, measure %.2e, %.1f s\033[K", p->name, (int)iteration,
-                measure, seconds);
+        fprintf(stderr, "\r%s%s: iteration %d, measure %.2e, %.1f s\033[K", p->before, p->name,
+                (int)iteration, measure, seconds);
         fflush(stderr);
         p->shown = true;
     }
@@ -92,9 +92,10 @@ static void one_judge(const solve_setup *setup, solve_result *result) {
         "%s", says && !result->solved ? "not confirmed" : talus_outcome_text(result->info.outcome));
 }
 
-static talus_status one_solve(const solve_setup *setup, const solve_task *task,
-                              const talus_problem *problem, double *r, solve_result *result) {
-    one_progress progress = {.name = task->name,
+talus_status solve_problem(const solve_setup *setup, const char *name, const talus_problem *problem,
+                           double *r, solve_result *result) {
+    one_progress progress = {.before = setup->progress ? setup->progress : "",
+                             .name = name,
                              .verbose = setup->verbose,
                              .terminal = isatty(STDERR_FILENO),
                              .last = -1.0};
@@ -104,7 +105,14 @@ static talus_status one_solve(const solve_setup *setup, const solve_task *task,
     talus_solver_set_monitor(setup->solver, NULL, NULL);
     if (progress.shown) fputs("\r\033[K", stderr);
     if (status == TALUS_OK) status = talus_certify(problem, r, &result->certificate);
-    return status;
+    if (status != TALUS_OK) return status;
+    result->has_answer = true;
+    result->seconds =
+        result->problem.setup_seconds + result->info.prepare_seconds + result->info.solve_seconds;
+    result->hash =
+        talus_hash(r, (size_t)result->problem.dim * (size_t)result->problem.count * sizeof *r, 0);
+    one_judge(setup, result);
+    return TALUS_OK;
 }
 
 void solve_one(const solve_setup *setup, const solve_task *task, solve_result *result) {
@@ -127,14 +135,9 @@ void solve_one(const solve_setup *setup, const solve_task *task, solve_result *r
         one_fail(result, "the start in the file holds a value that is not finite");
         goto done;
     }
-    status = one_solve(setup, task, problem, r, result);
-    if (status != TALUS_OK) goto done;
-    result->has_answer = true;
-    result->seconds =
-        result->problem.setup_seconds + result->info.prepare_seconds + result->info.solve_seconds;
-    result->hash = talus_hash(r, size * sizeof *r, 0);
-    one_judge(setup, result);
-    if (task->out) status = one_write(setup, task, problem, &result->problem, &extra, r);
+    status = solve_problem(setup, task->name, problem, r, result);
+    if (status == TALUS_OK && task->out)
+        status = one_write(setup, task, problem, &result->problem, &extra, r);
 done:
     if (status != TALUS_OK) {
         const char *text = talus_context_last_error(setup->ctx);

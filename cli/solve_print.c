@@ -87,14 +87,14 @@ void solve_print_row(const solve_tasks *tasks, const solve_task *task, const sol
 }
 
 static void print_member(const char *key, double value, bool known) {
-    cli_json_key(key, false);
-    cli_json_number(known ? value : NAN);
+    cli_json_key(stdout, key, false);
+    cli_json_number(stdout, known ? value : NAN);
 }
 
 static void print_string(const char *key, const char *value, bool first) {
-    cli_json_key(key, first);
+    cli_json_key(stdout, key, first);
     if (value && value[0])
-        cli_json_string(value);
+        cli_json_string(stdout, value);
     else
         fputs("null", stdout);
 }

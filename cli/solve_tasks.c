@@ -84,37 +84,42 @@ void solve_tasks_clear(solve_tasks *tasks) {
 }
 
 // The file may be new or replaced, but only if it is a plain file and none of the inputs.
-static int tasks_check_out(const solve_tasks *tasks, const char *out) {
+static int tasks_check_file(const solve_tasks *tasks, const char *option, const char *out) {
     struct stat st;
     if (stat(out, &st) != 0) {
         if (errno == ENOENT) return CLI_DONE;
-        cli_error("--out %s: %s", out, strerror(errno));
+        cli_error("%s %s: %s", option, out, strerror(errno));
         return CLI_FAILED;
     }
     for (int i = 0; i < tasks->count; i++) {
         const solve_task *t = &tasks->item[i];
         if (t->inode != 0 && t->inode == st.st_ino && t->device == st.st_dev) {
-            cli_error("--out would replace the input %s: choose another place", t->path);
+            cli_error("%s would replace the input %s: choose another place", option, t->path);
             return CLI_USAGE;
         }
     }
     if (S_ISREG(st.st_mode)) return CLI_DONE;
-    cli_error("--out %s: is not a plain file", out);
+    cli_error("%s %s: is not a plain file", option, out);
     return CLI_USAGE;
 }
 
 // The directory of a file that is to be written must be there: found out now, not after an hour.
-static int tasks_check_parent(const char *out) {
+static int tasks_check_parent(const char *option, const char *out) {
     const size_t length = (size_t)(tasks_base(out) - out);
     char *dir = length > 0 ? cli_text("%.*s", (int)length, out) : cli_text(".");
     struct stat st;
     int code = CLI_DONE;
     if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        cli_error("--out %s: there is no directory %s", out, dir);
+        cli_error("%s %s: there is no directory %s", option, out, dir);
         code = CLI_FAILED;
     }
     free(dir);
     return code;
+}
+
+int solve_tasks_check_out(const solve_tasks *tasks, const char *option, const char *out) {
+    const int code = tasks_check_parent(option, out);
+    return code == CLI_DONE ? tasks_check_file(tasks, option, out) : code;
 }
 
 int solve_tasks_set_out(solve_tasks *tasks, const char *out) {
@@ -147,8 +152,7 @@ int solve_tasks_set_out(solve_tasks *tasks, const char *out) {
                       t->out);
             return CLI_USAGE;
         }
-        int code = tasks_check_parent(t->out);
-        if (code == CLI_DONE) code = tasks_check_out(tasks, t->out);
+        const int code = solve_tasks_check_out(tasks, "--out", t->out);
         if (code != CLI_DONE) return code;
     }
     return CLI_DONE;
