@@ -6,22 +6,12 @@
 #include "solve/measure.h"
 #include <string.h>
 
-static const char *dual_form_name(int k) {
+const char *tl_dual_form_name(int k) {
     static const char *const name[] = {"assembled", "matrix-free"};
     return k < 2 ? name[k] : NULL;
 }
 
-#define ROW(f, kind, initial, ...) TL_ROW(tl_dual_options, f, kind, initial, __VA_ARGS__)
-const tl_option tl_dual_rows[] = {
-    ROW(form, TL_OPTION_CHOICE, "assembled", .choice = dual_form_name,
-        .text = "keep W by blocks, or only H and M (global problems)"),
-    ROW(step, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,
-        .text = "first step, in units of r/u; 0: 1/lambda_max(W)"),
-    ROW(diagonal, TL_OPTION_YES_NO, "yes",
-        .text = "measure each block by lambda_max(W_ii) (preconditioning)"),
-    ROW(warm, TL_OPTION_YES_NO, "yes", .text = "start from the impulses given, else from zero"),
-    {0},
-};
+const tl_option tl_dual_rows[] = {TL_DUAL_ROWS, {0}};
 
 void tl_dual_clear(talus_solver *base) {
     tl_dual *s = (tl_dual *)base;
@@ -224,6 +214,10 @@ void tl_dual_shift(const tl_dual *s, const double *u, double *f) {
 
 double tl_dual_dot(const tl_dual *s, const double *x, const double *y) { DUAL_SUM(x[i] * y[i]); }
 
+double tl_dual_slope(const tl_dual *s, const double *f, const double *x, const double *y) {
+    DUAL_SUM(f[i] * (x[i] - y[i]));
+}
+
 double tl_dual_dot_difference(const tl_dual *s, const double *x, const double *y, const double *v,
                               const double *w) {
     DUAL_SUM((x[i] - y[i]) * (v[i] - w[i]));
@@ -234,9 +228,42 @@ double tl_dual_distance(const tl_dual *s, const double *x, const double *y) {
     DUAL_SUM(s->weight[i / d] * (x[i] - y[i]) * (x[i] - y[i]));
 }
 
+double tl_dual_distance_u(const tl_dual *s, const double *v, const double *w) {
+    const int d = s->w.dim;
+    DUAL_SUM((v[i] - w[i]) * (v[i] - w[i]) / s->weight[i / d]);
+}
+
 void tl_dual_extrapolate(const tl_dual *s, const double *x, const double *y, double factor,
                          double *out) {
     for (int64_t k = 0; k < s->size; k++) out[k] = x[k] + factor * (x[k] - y[k]);
+}
+
+void tl_dual_extragradient(const tl_dual *s, const double *x, const double *u, double *step,
+                           double *next, double *next_u, double *middle, double *middle_u,
+                           double *room) {
+    double *const f = room, *const middle_f = next_u; // F at both points
+    double ratio = 0.0;
+    for (int halving = 0; halving < 50; halving++) {
+        tl_dual_step(s, x, u, *step, middle);
+        tl_dual_apply(s, middle, middle_u);
+        tl_dual_shift(s, u, f);
+        tl_dual_shift(s, middle_u, middle_f);
+        const double moved = tl_dual_distance(s, x, middle);
+        ratio = moved > 0.0 ? *step * sqrt(tl_dual_distance_u(s, f, middle_f) / moved) : 0.0;
+        if (ratio <= 0.9) break;
+        *step *= 2.0 / 3.0 * (ratio < 1.0 ? 1.0 : 1.0 / ratio);
+    }
+    tl_dual_step(s, x, middle_u, *step, next);
+    tl_dual_apply(s, next, next_u);
+    if (ratio < 0.3) *step *= 1.5;
+}
+
+// |r − before| / (|before| + unit); a step away from nothing in a unit of nothing counts as one.
+static double dual_relative_step(const tl_dual *s, const double *r, const double *before) {
+    const tl_dual_options *opt = s->base.options;
+    const double moved = sqrt(tl_dual_dot_difference(s, r, before, r, before));
+    const double size = sqrt(tl_dual_dot(s, before, before)) + opt->unit;
+    return size > 0.0 ? moved / size : moved > 0.0 ? 1.0 : 0.0;
 }
 
 // The stopping measure at (r, u).
@@ -249,6 +276,7 @@ static double dual_measure(const tl_dual *s, const double *r, const double *u,
     if (tl_measure_is_change(measure)) {
         double normal = 0.0, tangent = 0.0;
         if (!before) return s->w.problem->count > 0 ? INFINITY : 0.0;
+        if (measure == TL_MEASURE_STEP) return dual_relative_step(s, r, before);
         for (int32_t row = 0; row < rows; row++) {
             double delta[TL_MAX_DIM] = {0.0};
             for (int k = 0; k < d; k++)

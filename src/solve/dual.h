@@ -13,9 +13,24 @@ typedef struct tl_dual_options {
     double step;   // first step [unit of r/u]; 0: 1/λmax(W)
     bool diagonal; // precondition by the diagonal blocks' λmax
     bool warm;     // start from the r given, else from 0
+    double unit;   // of the measure `step` [unit of r]
 } tl_dual_options;
 
 extern const tl_option tl_dual_rows[];
+const char *tl_dual_form_name(int k);
+/// The rows of tl_dual_rows, for tables that go on.
+#define TL_DUAL_ROW(f, kind, initial, ...) TL_ROW(tl_dual_options, f, kind, initial, __VA_ARGS__)
+#define TL_DUAL_ROWS                                                                               \
+    TL_DUAL_ROW(form, TL_OPTION_CHOICE, "assembled", .choice = tl_dual_form_name,                  \
+                .text = "keep W by blocks, or only H and M (global problems)"),                    \
+        TL_DUAL_ROW(step, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,                     \
+                    .text = "first step, in units of r/u; 0: 1/lambda_max(W)"),                    \
+        TL_DUAL_ROW(diagonal, TL_OPTION_YES_NO, "yes",                                             \
+                    .text = "measure each block by lambda_max(W_ii) (preconditioning)"),           \
+        TL_DUAL_ROW(warm, TL_OPTION_YES_NO, "yes",                                                 \
+                    .text = "start from the impulses given, else from zero"),                      \
+        TL_DUAL_ROW(unit, TL_OPTION_NUMBER, "1", .low = 0.0, .high = INFINITY,                     \
+                    .text = "impulse that counts as small in stop = step")
 
 enum { TL_DUAL_VECTORS = 8 };
 
@@ -65,16 +80,25 @@ void tl_dual_step(const tl_dual *s, const double *r, const double *u, double ste
 /// f = u + g(u); f may be u.
 void tl_dual_shift(const tl_dual *s, const double *u, double *f);
 double tl_dual_dot(const tl_dual *s, const double *x, const double *y);
+/// f·(x − y)
+double tl_dual_slope(const tl_dual *s, const double *f, const double *x, const double *y);
 /// (x − y)·(v − w)
 double tl_dual_dot_difference(const tl_dual *s, const double *x, const double *y, const double *v,
                               const double *w);
-/// |x − y|² in the metric of `weight`
+/// |x − y|² in the metric of `weight`, for impulses
 double tl_dual_distance(const tl_dual *s, const double *x, const double *y);
-/// out = x + factor (x − y)
+/// |v − w|² in the dual metric, where a block counts with 1/weight, for velocities
+double tl_dual_distance_u(const tl_dual *s, const double *v, const double *w);
+/// out = x + factor (x − y); out may be x or y.
 void tl_dual_extrapolate(const tl_dual *s, const double *x, const double *y, double factor,
                          double *out);
 /// The stopping measure at (r, u).
 double tl_dual_measure(const tl_dual *s, const double *r, const double *u);
+/// An extragradient step from (x, u): `next`, and its velocity, from F at a trial point `middle`.
+/// The step is cut and raised by the rule of docs/theory/gradients.md. Two products.
+void tl_dual_extragradient(const tl_dual *s, const double *x, const double *u, double *step,
+                           double *next, double *next_u, double *middle, double *middle_u,
+                           double *room);
 /// True when the next tl_dual_over will look at u: only then need it be up to date.
 bool tl_dual_due(tl_dual *s);
 /// Once per iteration, before it: judge (r, u), `before` being the iterate before r (for the rule

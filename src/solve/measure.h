@@ -11,7 +11,9 @@ static inline bool tl_measure_sums(tl_measure measure) {
 }
 
 /// The measures that the last step, not the point, decides.
-static inline bool tl_measure_is_change(tl_measure measure) { return measure == TL_MEASURE_CHANGE; }
+static inline bool tl_measure_is_change(tl_measure measure) {
+    return measure == TL_MEASURE_CHANGE || measure == TL_MEASURE_STEP;
+}
 
 /// Contribution of a block from its velocity u and impulse r; `lambda` = λmax(W_ii), `trace` its
 /// trace.
@@ -33,6 +35,7 @@ TL_INLINE double tl_measure_block(int d, tl_measure measure, const tl_law *law, 
         for (int k = 0; k < d; k++) f[k] -= r[k];
         return tl_norm(d, f) + fabs(tl_bipotential_gap(d, law, u, r)) + fmax(0.0, -u[0]);
     case TL_MEASURE_CHANGE:
+    case TL_MEASURE_STEP:
         break;
     }
     return 0.0;
@@ -50,6 +53,7 @@ static inline double tl_measure_total(tl_measure measure, const talus_problem *p
         return total / fmax(1.0, p->count);
     case TL_MEASURE_FB:
     case TL_MEASURE_CHANGE:
+    case TL_MEASURE_STEP:
         break;
     }
     return total;

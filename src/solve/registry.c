@@ -2,10 +2,25 @@
 // Every solver, in the order of the help page.
 #include "solve/solver_impl.h"
 
-extern const tl_solver_ops tl_nlgs_ops, tl_jacobi_ops, tl_pgd_ops, tl_apgd_ar_ops, tl_apgd_asr_ops,
-    tl_vi_eg_ops, tl_newton_ac_ops, tl_newton_ds_ops, tl_newton_fb_ops, tl_ppn_ops;
+#define REGISTRY(X)                                                                                \
+    X(nlgs)                                                                                        \
+    X(jacobi)                                                                                      \
+    X(pgd)                                                                                         \
+    X(apgd)                                                                                        \
+    X(apgd_as)                                                                                     \
+    X(apgd_ar)                                                                                     \
+    X(apgd_asr)                                                                                    \
+    X(projected_gradient)                                                                          \
+    X(spg)                                                                                         \
+    X(aspg)                                                                                        \
+    X(vi_eg)                                                                                       \
+    X(newton_ac)                                                                                   \
+    X(newton_ds)                                                                                   \
+    X(newton_fb)                                                                                   \
+    X(ppn)
 
-const tl_solver_ops *const tl_solver_registry[] = {
-    &tl_nlgs_ops,  &tl_jacobi_ops,    &tl_pgd_ops,       &tl_apgd_ar_ops,   &tl_apgd_asr_ops,
-    &tl_vi_eg_ops, &tl_newton_ac_ops, &tl_newton_ds_ops, &tl_newton_fb_ops, &tl_ppn_ops,
-    NULL};
+#define REGISTRY_DECLARE(id) extern const tl_solver_ops tl_##id##_ops;
+REGISTRY(REGISTRY_DECLARE)
+
+#define REGISTRY_ENTRY(id) &tl_##id##_ops,
+const tl_solver_ops *const tl_solver_registry[] = {REGISTRY(REGISTRY_ENTRY) NULL};

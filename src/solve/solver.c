@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const char *solver_measure_name(int k) {
-    static const char *const name[] = {"natural", "residual", "fb", "bipotential", "change"};
+    static const char *const name[] = {"natural",     "residual", "fb",
+                                       "bipotential", "change",   "step"};
     return k < (int)(sizeof name / sizeof *name) ? name[k] : NULL;
 }
 

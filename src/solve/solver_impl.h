@@ -23,6 +23,7 @@ typedef enum tl_measure {
     TL_MEASURE_FB,          // max |F_FB|², the hybrid solver's paper
     TL_MEASURE_BIPOTENTIAL, // mean of the gaps in the law, Dumont's eps_glob
     TL_MEASURE_CHANGE,      // max |Δr_N| + max |Δr_T| of the last sweep, Abide et al.
+    TL_MEASURE_STEP,        // |Δr| / (|r before| + unit), Bloch and Lefebvre-Lepot
 } tl_measure;
 
 typedef struct tl_solver_ops {

@@ -4,41 +4,24 @@
 // with ρ kept where ρ |F(r) − F(r̄)| / |r − r̄| lies between 0.3 and 0.9
 // [docs/theory/gradients.md].
 #include "solve/dual.h"
-#include <math.h>
 
 static void vi_eg_solve(talus_solver *base, double *r, talus_solve_info *info) {
     tl_dual *s = (tl_dual *)base;
     const tl_dual_options *opt = base->options;
-    double *x = s->vector[0], *u = s->vector[1], *middle = s->vector[2], *middle_u = s->vector[3];
-    double *f = s->vector[4], *middle_f = s->vector[5], *next = s->vector[6], *before = NULL;
-    double *old = s->vector[7];
+    double *x = s->vector[0], *u = s->vector[1], *next = s->vector[2], *next_u = s->vector[3];
+    double *before = NULL, *old = s->vector[4];
     double step = opt->step > 0.0 ? opt->step : 1.0 / s->largest;
     tl_dual_begin(s, r, x, info);
     tl_dual_apply(s, x, u);
     while (!tl_dual_over(s, x, u, before)) {
-        double ratio = 0.0;
-        for (int halving = 0; halving < 50; halving++) {
-            tl_dual_step(s, x, u, step, middle);
-            tl_dual_apply(s, middle, middle_u);
-            tl_dual_shift(s, u, f);
-            tl_dual_shift(s, middle_u, middle_f);
-            // |F(r) − F(r̄)| in the dual metric, where a block counts with 1/weight
-            double change = 0.0;
-            const int d = s->w.dim;
-            for (int64_t k = 0; k < s->size; k++)
-                change += (f[k] - middle_f[k]) * (f[k] - middle_f[k]) / s->weight[k / d];
-            const double moved = tl_dual_distance(s, x, middle);
-            ratio = moved > 0.0 ? step * sqrt(change / moved) : 0.0;
-            if (ratio <= 0.9) break;
-            step *= 2.0 / 3.0 * (ratio < 1.0 ? 1.0 : 1.0 / ratio);
-        }
-        tl_dual_step(s, x, middle_u, step, next);
-        double *const free = old;
+        tl_dual_extragradient(s, x, u, &step, next, next_u, s->vector[5], s->vector[6],
+                              s->vector[7]);
+        double *const free = old, *const free_u = u;
         old = before = x;
         x = next;
+        u = next_u;
         next = free;
-        tl_dual_apply(s, x, u);
-        if (ratio < 0.3) step *= 1.5;
+        next_u = free_u;
     }
     tl_dual_end(s, r);
 }

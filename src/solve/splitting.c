@@ -208,6 +208,9 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
                "%s: form = matrix-free needs a global problem (M, H); this one is local (W): use "
                "form = assembled",
                base->ops->name);
+    TL_REQUIRE(ctx, opt->common.stop != TL_MEASURE_STEP, TALUS_ERR_ARG,
+               "%s: stop = step is a rule of the gradient methods: use stop = change",
+               base->ops->name);
     s->jacobi = jacobi;
     s->local = &tl_local_solvers[opt->local];
     s->scale = 0.0;

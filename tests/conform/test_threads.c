@@ -110,7 +110,9 @@ static void jacobi(void **state) { all_forms(*state, "jacobi"); }
 // Methods that use W through products.
 static void gradients(void **state) {
     const fixture *f = *state;
-    static const char *const names[] = {"pgd", "apgd-ar", "apgd-asr", "vi-eg"};
+    static const char *const names[] = {"pgd",     "apgd",     "apgd-as",
+                                        "apgd-ar", "apgd-asr", "projected-gradient",
+                                        "spg",     "aspg",     "vi-eg"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         same_bits(f, f->problem[k % 2], names[k], "form=assembled", REPEATS);
         same_bits(f, f->problem[k % 2], names[k], "form=matrix-free", REPEATS);

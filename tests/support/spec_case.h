@@ -3,6 +3,8 @@
 // matrix and one constraint; one contact slides, one sticks, one takes off. Dense, row major.
 #ifndef TALUS_TESTS_SPEC_CASE_H
 #define TALUS_TESTS_SPEC_CASE_H
+#include "talus/problem.h"
+#include <stdbool.h>
 
 enum { SPEC_DIM = 3, SPEC_COUNT = 3, SPEC_SIZE = 9, SPEC_DOF = 7 };
 
@@ -33,5 +35,10 @@ static const double spec_r_associated[9] = {
     2.30894625, -.66006603, -.21005662, 2.95249609, 1.58359825, -.55297716, 0, 0, 0};
 static const double spec_lambda_associated = -1.06950094;
 static const double spec_v0_associated = -.67628777, spec_u0_associated = .57491986;
+
+/// The problem in global form; a failure fails the test.
+talus_problem *spec_case_make(talus_context *ctx, talus_law law);
+/// max_i |F_FB(u_i, r_i)| with ρ = 1, in quadruple precision.
+double spec_case_fb(const double *r, bool associated);
 
 #endif // TALUS_TESTS_SPEC_CASE_H

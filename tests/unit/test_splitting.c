@@ -24,28 +24,6 @@
 
 // ---- the worked example ------------------------------------------------------------------------
 
-static talus_problem *spec_problem(talus_law law) {
-    const int32_t body_start[2] = {0, SPEC_DOF}, h_body[SPEC_COUNT] = {0, 0, 0};
-    const int64_t h_start[SPEC_COUNT + 1] = {0, 1, 2, 3}, c_start[2] = {0, SPEC_DOF};
-    const int32_t c_index[SPEC_DOF] = {0, 1, 2, 3, 4, 5, 6};
-    const talus_global_def def = {.dim = SPEC_DIM,
-                                  .count = SPEC_COUNT,
-                                  .body_count = 1,
-                                  .body_start = body_start,
-                                  .mass_block = spec_m,
-                                  .h_row_start = h_start,
-                                  .h_body = h_body,
-                                  .h_block = spec_h,
-                                  .f = spec_f,
-                                  .w = spec_w,
-                                  .c = {1, SPEC_DOF, c_start, c_index, spec_c},
-                                  .k = spec_k,
-                                  .law = {.law = law, .mu = spec_mu}};
-    talus_problem *p = NULL;
-    assert_int_equal(talus_problem_create_global(ctx, &def, &p), TALUS_OK);
-    return p;
-}
-
 static void close_to(const double *a, const double *b, int n, double tolerance) {
     for (int k = 0; k < n; k++)
         if (!(fabs(a[k] - b[k]) <= tolerance)) fail_msg("[%d]: %.12g is not %.12g", k, a[k], b[k]);
@@ -58,7 +36,7 @@ static void worked_example(void **state) {
     for (int k = 0; k < 4; k++) {
         const char *solver = k < 2 ? "nlgs" : "jacobi";
         double r[9] = {0}, v[7], u[9], lambda[1];
-        talus_problem *p = spec_problem(TALUS_LAW_COULOMB);
+        talus_problem *p = spec_case_make(ctx, TALUS_LAW_COULOMB);
         assert_int_equal(solve_with(ctx, solver, forms[k % 2], p, r).outcome, TALUS_OUTCOME_SOLVED);
         assert_true(verify_global_state(9, 7, 1, spec_m, spec_h, spec_c, spec_f, spec_k, spec_w, r,
                                         v, u, lambda));
@@ -76,7 +54,7 @@ static void worked_example(void **state) {
         assert_true(fabs(sqrt(shift) - 1.126987) <= 1e-6);
         talus_problem_destroy(p);
 
-        p = spec_problem(TALUS_LAW_ASSOCIATED);
+        p = spec_case_make(ctx, TALUS_LAW_ASSOCIATED);
         memset(r, 0, sizeof r);
         assert_int_equal(solve_with(ctx, solver, forms[k % 2], p, r).outcome, TALUS_OUTCOME_SOLVED);
         assert_true(verify_global_state(9, 7, 1, spec_m, spec_h, spec_c, spec_f, spec_k, spec_w, r,
@@ -89,25 +67,12 @@ static void worked_example(void **state) {
     }
 }
 
-// max_i |F_FB(u_i, r_i)| with ρ = 1, in quadruple precision.
-static double spec_fb(const double *r, bool associated) {
-    double v[7], u[9], worst = 0.0;
-    assert_true(verify_global_state(9, 7, 1, spec_m, spec_h, spec_c, spec_f, spec_k, spec_w, r, v,
-                                    u, NULL));
-    for (int i = 0; i < 3; i++) {
-        const tl_law law = {.mu = spec_mu[i], .zeta = associated ? spec_mu[i] : 0.0};
-        double f[3];
-        judge_fb(3, &law, 1.0, u + 3 * i, r + 3 * i, f);
-        worst = fmax(worst, verify_norm(3, f));
-    }
-    return worst;
-}
-
 // Gauss-Seidel from 0 needs 19 sweeps for the Coulomb law and 23 for the associated one.
 static void sweep_counts(void **state) {
     (void)state;
     for (int associated = 0; associated < 2; associated++) {
-        talus_problem *p = spec_problem(associated ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB);
+        talus_problem *p =
+            spec_case_make(ctx, associated ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB);
         int sweeps = 0;
         for (double error = INFINITY; error >= 1e-9; sweeps++) {
             char options[96];
@@ -117,7 +82,7 @@ static void sweep_counts(void **state) {
                            "momentum=no iterations=%d",
                            sweeps + 1);
             solve_with(ctx, "nlgs", options, p, r);
-            error = spec_fb(r, associated == 1);
+            error = spec_case_fb(r, associated == 1);
             assert_true(sweeps < 50);
         }
         print_message("%s: %d sweeps\n", associated ? "associated" : "coulomb", sweeps);
