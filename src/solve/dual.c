@@ -37,12 +37,12 @@ void tl_dual_clear(talus_solver *base) {
 // λmax of W in the metric of the weights, by power iteration from a fixed start on u = W x.
 static double dual_largest(tl_dual *s) {
     const int d = s->w.dim;
-    const tl_dual_options *opt = s->base.options;
+    const tl_common_options *opt = s->base.options;
     double *x = s->vector[0], *y = s->vector[1], lambda = 0.0;
     for (int64_t k = 0; k < s->size; k++)
         x[k] = s->plan.order[k / d] < 0 ? 0.0 : 1.0 + (double)(k % 7) / 7.0;
     for (int step = 0; step < 30; step++) {
-        tl_delassus_apply(&s->w, opt->common.threads, false, x, y);
+        tl_delassus_apply(&s->w, opt->threads, false, x, y);
         double most = 0.0, size = 0.0;
         for (int64_t k = 0; k < s->size; k++) {
             y[k] /= s->weight[k / d];
@@ -57,8 +57,7 @@ static double dual_largest(tl_dual *s) {
 }
 
 // Laws, sizes and vectors of the rows of s->w.
-static talus_status dual_rows(tl_dual *s, int vectors) {
-    const tl_dual_options *opt = s->base.options;
+static talus_status dual_rows(tl_dual *s, int vectors, bool diagonal) {
     talus_context *ctx = s->base.ctx;
     const talus_problem *p = s->w.problem;
     const int d = p->dim;
@@ -84,16 +83,16 @@ static talus_status dual_rows(tl_dual *s, int vectors) {
         s->scale = TL_MAX(q / sqrt(s->lambda[row]), s->scale);
         most = TL_MAX(s->lambda[row], most);
     }
-    for (int32_t row = 0; row < rows && opt->diagonal; row++)
+    for (int32_t row = 0; row < rows && diagonal; row++)
         if (s->plan.order[row] >= 0) s->weight[row] = s->lambda[row] / most;
     return TALUS_OK;
 }
 
-talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors) {
+talus_status tl_dual_prepare_as(talus_solver *base, const talus_problem *p, int vectors,
+                                bool assembled, bool diagonal, bool warm) {
     tl_dual *s = (tl_dual *)base;
-    const tl_dual_options *opt = base->options;
+    const tl_common_options *opt = base->options;
     talus_context *ctx = base->ctx;
-    const bool assembled = opt->form == 0;
     TL_REQUIRE(ctx, assembled || p->is_global, TALUS_ERR_ARG,
                "%s: form = matrix-free needs a global problem (M, H); this one is local (W): use "
                "form = assembled",
@@ -104,20 +103,31 @@ talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, i
     if (coupled) TL_TRY(tl_graph_create(ctx, p, &graph));
     const talus_status status =
         tl_delassus_create(ctx, p, assembled, coupled ? &graph : NULL, s->plan.rows, s->plan.order,
-                           opt->common.threads, &s->w);
+                           opt->threads, &s->w);
     if (coupled) tl_graph_clear(ctx, &graph);
     TL_TRY(status);
     s->borrowed = false;
-    return dual_rows(s, vectors);
+    s->warm = warm;
+    s->unit = 1.0;
+    return dual_rows(s, vectors, diagonal);
 }
 
 talus_status tl_dual_adopt(talus_solver *base, const tl_plan *plan, const tl_delassus *w,
-                           int vectors) {
+                           int vectors, bool warm) {
     tl_dual *s = (tl_dual *)base;
     s->plan = *plan;
     s->w = *w;
     s->borrowed = true;
-    return dual_rows(s, vectors);
+    s->warm = warm;
+    s->unit = 1.0;
+    return dual_rows(s, vectors, false);
+}
+
+talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors) {
+    const tl_dual_options *opt = base->options;
+    TL_TRY(tl_dual_prepare_as(base, p, vectors, opt->form == 0, opt->diagonal, opt->warm));
+    ((tl_dual *)base)->unit = opt->unit;
+    return TALUS_OK;
 }
 
 talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
@@ -149,8 +159,7 @@ void tl_dual_export(const tl_dual *s, const double *from, double *r) {
 }
 
 void tl_dual_begin(tl_dual *s, const double *r, double *to, talus_solve_info *info) {
-    const tl_dual_options *opt = s->base.options;
-    if (opt->warm)
+    if (s->warm)
         tl_dual_import(s, r, to);
     else
         memset(to, 0, (size_t)s->size * sizeof *to);
@@ -168,8 +177,8 @@ void tl_dual_end(tl_dual *s, double *r) {
 }
 
 void tl_dual_apply(const tl_dual *s, const double *r, double *u) {
-    const tl_dual_options *opt = s->base.options;
-    tl_delassus_apply(&s->w, opt->common.threads, true, r, u);
+    const tl_common_options *opt = s->base.options;
+    tl_delassus_apply(&s->w, opt->threads, true, r, u);
 }
 
 TL_INLINE void dual_step(int d, const tl_dual *s, const double *r, const double *u, double step,
@@ -260,17 +269,16 @@ void tl_dual_extragradient(const tl_dual *s, const double *x, const double *u, d
 
 // |r − before| / (|before| + unit); a step away from nothing in a unit of nothing counts as one.
 static double dual_relative_step(const tl_dual *s, const double *r, const double *before) {
-    const tl_dual_options *opt = s->base.options;
     const double moved = sqrt(tl_dual_dot_difference(s, r, before, r, before));
-    const double size = sqrt(tl_dual_dot(s, before, before)) + opt->unit;
+    const double size = sqrt(tl_dual_dot(s, before, before)) + s->unit;
     return size > 0.0 ? moved / size : moved > 0.0 ? 1.0 : 0.0;
 }
 
 // The stopping measure at (r, u).
 static double dual_measure(const tl_dual *s, const double *r, const double *u,
                            const double *before) {
-    const tl_dual_options *opt = s->base.options;
-    const tl_measure measure = (tl_measure)opt->common.stop;
+    const tl_common_options *opt = s->base.options;
+    const tl_measure measure = (tl_measure)opt->stop;
     const int d = s->w.dim;
     const int32_t rows = s->plan.rows;
     if (tl_measure_is_change(measure)) {
@@ -304,6 +312,22 @@ double tl_dual_measure(const tl_dual *s, const double *r, const double *u) {
     return dual_measure(s, r, u, NULL);
 }
 
+// Look whether the caller or the clock wants an end; never before the first iteration.
+static bool dual_look(tl_dual *s) {
+    const tl_common_options *opt = s->base.options;
+    const bool begun = s->iterations > 0;
+    s->cancelled = begun && tl_cancelled(s->base.ctx);
+    s->late = begun && tl_seconds() - s->start + s->base.prepare_seconds > opt->time_limit;
+    return s->late || s->cancelled;
+}
+
+bool tl_dual_hurried(tl_dual *s) {
+    if (!dual_look(s)) return false;
+    s->due = s->last = true;
+    s->decided = s->iterations;
+    return true;
+}
+
 bool tl_dual_due(tl_dual *s) {
     const tl_common_options *opt = s->base.options;
     if (s->decided == s->iterations) return s->due;
@@ -311,25 +335,37 @@ bool tl_dual_due(tl_dual *s) {
                              : tl_measure_is_change((tl_measure)opt->stop) ? 1
                              : s->interval > 0                             ? s->interval
                                                                            : 5;
-    const bool begun = s->iterations > 0;
-    s->cancelled = begun && tl_cancelled(s->base.ctx);
-    s->late = begun && tl_seconds() - s->start + s->base.prepare_seconds > opt->time_limit;
-    s->last = s->iterations >= opt->iterations || s->late || s->cancelled;
+    s->last = dual_look(s) || s->iterations >= opt->iterations;
     s->due = s->last || s->iterations % interval == 0;
     s->decided = s->iterations;
     return s->due;
 }
 
+// Measure (r, u), tell the monitor, keep the best. Returns the measure.
+static double dual_judge(tl_dual *s, const double *r, const double *u, const double *before) {
+    const double measure = dual_measure(s, r, u, before);
+    if (s->base.monitor)
+        s->base.monitor(s->base.monitor_user, s->iterations, measure, tl_seconds() - s->start);
+    if (measure < s->best_measure || s->iterations == 0) {
+        s->best_measure = measure;
+        memcpy(s->best, r, (size_t)s->size * sizeof *r);
+    }
+    return measure;
+}
+
+void tl_dual_finish(tl_dual *s, const double *r, const double *u, const double *before,
+                    bool replace) {
+    const tl_common_options *opt = s->base.options;
+    if (replace) s->best_measure = INFINITY;
+    (void)dual_judge(s, r, u, before);
+    s->info->outcome =
+        s->best_measure <= opt->tolerance ? TALUS_OUTCOME_SOLVED : TALUS_OUTCOME_STALLED;
+}
+
 bool tl_dual_over(tl_dual *s, const double *r, const double *u, const double *before) {
     const tl_common_options *opt = s->base.options;
     if (tl_dual_due(s)) {
-        const double measure = dual_measure(s, r, u, before);
-        if (s->base.monitor)
-            s->base.monitor(s->base.monitor_user, s->iterations, measure, tl_seconds() - s->start);
-        if (measure < s->best_measure || s->iterations == 0) {
-            s->best_measure = measure;
-            memcpy(s->best, r, (size_t)s->size * sizeof *r);
-        }
+        const double measure = dual_judge(s, r, u, before);
         const bool diverged = isnan(measure) || (isinf(measure) && before != NULL);
         s->info->outcome = s->best_measure <= opt->tolerance ? TALUS_OUTCOME_SOLVED
                            : diverged                        ? TALUS_OUTCOME_DIVERGED

@@ -49,6 +49,8 @@ typedef struct tl_dual {
     double largest;   // an estimate of λmax(W), in the metric of `weight`, from above
     double *vector[TL_DUAL_VECTORS];
     double *best;
+    bool warm;   // start from the r given
+    double unit; // of the measure `step` [unit of r]
     // The running solve.
     talus_solve_info *info;
     double start, best_measure;
@@ -59,7 +61,11 @@ typedef struct tl_dual {
 
 /// On the rows of another solver, which must outlive this one.
 talus_status tl_dual_adopt(talus_solver *base, const tl_plan *plan, const tl_delassus *w,
-                           int vectors);
+                           int vectors, bool warm);
+/// Everything but `largest`, for solvers whose options have only their first member, the common
+/// ones, like the others here.
+talus_status tl_dual_prepare_as(talus_solver *base, const talus_problem *p, int vectors,
+                                bool assembled, bool diagonal, bool warm);
 /// Everything but `largest` and with the first `vectors` of the vectors only.
 talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors);
 /// Everything.
@@ -101,8 +107,15 @@ void tl_dual_extragradient(const tl_dual *s, const double *x, const double *u, d
                            double *room);
 /// True when the next tl_dual_over will look at u: only then need it be up to date.
 bool tl_dual_due(tl_dual *s);
+/// Within a long iteration: whether the clock or the caller ends it now. The next tl_dual_over is
+/// then the last.
+bool tl_dual_hurried(tl_dual *s);
 /// Once per iteration, before it: judge (r, u), `before` being the iterate before r (for the rule
 /// `change`). True when the solve is over; the outcome is then in the info.
 bool tl_dual_over(tl_dual *s, const double *r, const double *u, const double *before);
+/// For methods that end by themselves: judge their last (r, u), due or not, in place of
+/// tl_dual_over. The outcome is solved or stalled. `replace`: what was better before is forgotten.
+void tl_dual_finish(tl_dual *s, const double *r, const double *u, const double *before,
+                    bool replace);
 
 #endif // TL_SOLVE_DUAL_H

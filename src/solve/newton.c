@@ -13,11 +13,7 @@ const tl_option tl_newton_rows[] = {
         .text = "sweeps of nlgs before the first Newton step"),
     ROW(proximal, TL_OPTION_NUMBER, "0.1", .low = 0.0, .high = INFINITY, .above = true,
         .text = "first regularisation, in units of lambda_max(W_ii)"),
-    {.key = "warm",
-     .kind = TL_OPTION_YES_NO,
-     .offset = offsetof(tl_dual_options, warm),
-     .initial = "yes",
-     .text = "start from the impulses given, else from zero"},
+    ROW(warm, TL_OPTION_YES_NO, "yes", .text = "start from the impulses given, else from zero"),
     {0},
 };
 
@@ -107,7 +103,7 @@ static talus_status newton_nlgs(tl_newton *s, const talus_problem *p) {
     const tl_newton_options *opt = s->dual.base.options;
     TL_TRY(talus_solver_create(s->dual.base.ctx, "nlgs", &s->nlgs));
     tl_splitting_options *inner = s->nlgs->options;
-    inner->common = opt->dual.common;
+    inner->common = opt->common;
     inner->common.check = 0;
     inner->patience = 0;
     return talus_solver_prepare(s->nlgs, p);
@@ -115,10 +111,11 @@ static talus_status newton_nlgs(tl_newton *s, const talus_problem *p) {
 
 talus_status tl_newton_prepare(talus_solver *base, const talus_problem *p) {
     tl_newton *s = (tl_newton *)base;
+    const tl_newton_options *opt = base->options;
     talus_context *ctx = base->ctx;
     TL_TRY(newton_nlgs(s, p));
     const tl_splitting *inner = (const tl_splitting *)s->nlgs;
-    TL_TRY(tl_dual_adopt(base, &inner->plan, &inner->w, TL_DUAL_VECTORS));
+    TL_TRY(tl_dual_adopt(base, &inner->plan, &inner->w, TL_DUAL_VECTORS, opt->warm));
     s->dual.interval = 1;
     TL_TRY(newton_pattern(s));
     const int64_t rows = s->dual.plan.rows, d = p->dim;
@@ -250,14 +247,14 @@ TL_INLINE void newton_right_side(int d, tl_newton *s) {
 
 // The Newton direction at x, and what it does to the velocities. False when there is none.
 static bool newton_direction(tl_newton *s, double eps, double damping) {
-    const tl_dual_options *opt = s->dual.base.options;
+    const tl_common_options *opt = s->dual.base.options;
     const int d = s->dual.w.dim;
     tl_block_source source = {.user = s, .stop = newton_stop};
     s->damping = damping;
     if (d == 2) newton_linearise(2, s, eps);
     if (d == 3) newton_linearise(3, s, eps);
     if (d == 6) newton_linearise(6, s, eps);
-    tl_delassus_apply(&s->dual.w, opt->common.threads, false, s->direction, s->moved);
+    tl_delassus_apply(&s->dual.w, opt->threads, false, s->direction, s->moved);
     if (d == 2) newton_right_side(2, s);
     if (d == 3) newton_right_side(3, s);
     if (d == 6) newton_right_side(6, s);
@@ -266,7 +263,7 @@ static bool newton_direction(tl_newton *s, double eps, double damping) {
     tl_block_lu_solve(s->lu, s->direction);
     for (int64_t k = 0; k < s->dual.size; k++)
         if (!isfinite(s->direction[k])) return false;
-    tl_delassus_apply(&s->dual.w, opt->common.threads, false, s->direction, s->moved);
+    tl_delassus_apply(&s->dual.w, opt->threads, false, s->direction, s->moved);
     return true;
 }
 

@@ -13,9 +13,10 @@ typedef enum tl_newton_function { TL_NEWTON_AC, TL_NEWTON_DS, TL_NEWTON_FB } tl_
 enum { TL_NEWTON_MEMORY = 4 }; // merits a line search looks back on
 
 typedef struct tl_newton_options {
-    tl_dual_options dual;
-    int32_t sweeps;  // of nlgs before the first step
+    tl_common_options common;
     double proximal; // first ε
+    int32_t sweeps;  // of nlgs before the first step
+    bool warm;       // start from the r given, else from 0
 } tl_newton_options;
 
 extern const tl_option tl_newton_rows[];

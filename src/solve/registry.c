@@ -17,7 +17,8 @@
     X(newton_ac)                                                                                   \
     X(newton_ds)                                                                                   \
     X(newton_fb)                                                                                   \
-    X(ppn)
+    X(ppn)                                                                                         \
+    X(lemke)
 
 #define REGISTRY_DECLARE(id) extern const tl_solver_ops tl_##id##_ops;
 REGISTRY(REGISTRY_DECLARE)

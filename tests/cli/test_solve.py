@@ -13,6 +13,8 @@ import unittest
 
 from program import PROBLEMS, TALUS, objects, options, problems, solvers, talus
 
+# Dimensions that a solver is not for.
+REFUSED = {"lemke": (3, 6)}
 STRINGS = ("problem", "file", "solver", "law", "outcome")
 COUNTS = ("contacts", "dim", "iterations", "local_solves", "local_failures")
 COUNTS += ("open", "stick", "slip")
@@ -82,8 +84,11 @@ class Solve(Case):
             run = talus("solve", PROBLEMS, "--json", "--solver", solver, "--tol", "1e-3",
                         "--time-limit", "20")
             for o in objects(run.stdout):
-                self.check(o)
                 self.assertEqual(o["solver"], solver)
+                if o["dim"] in REFUSED.get(solver, ()):
+                    self.assertRegex(o["outcome"], f"^error: {solver}: .*nlgs")
+                    continue
+                self.check(o)
                 if o["outcome"] == "solved":
                     self.assertLessEqual(o["natural"], 1e-3)
             solved = all(o["outcome"] == "solved" for o in objects(run.stdout))

@@ -38,15 +38,68 @@ static bool wanted(const char *name) {
     for (int32_t name##_k = 0; talus_solver_at(name##_k, &name, &name##_summary); name##_k++)      \
         if (wanted(name))
 
-// A problem whose measure never becomes 1e-300: too many contacts for all to be exact by luck.
+// Solvers that are not for every problem, or not of the kind that goes on for ever. What is not
+// in this table takes all dimensions, and gets better with each iteration.
+typedef struct special {
+    const char *name;
+    int most_dim; // blocks of a larger size must be refused; tests use their twins of this size
+    bool direct;  // ends by itself, with a finite number of steps that need not get better
+} special;
+static const special specials[] = {{.name = "lemke", .most_dim = 2, .direct = true}};
+
+static special special_of(const char *name) {
+    for (size_t k = 0; k < sizeof specials / sizeof *specials; k++)
+        if (strcmp(specials[k].name, name) == 0) return specials[k];
+    return (special){.name = name, .most_dim = 6};
+}
+
+// The dimension, or the largest that the solver takes.
+static int dim_for(const char *name, int d) {
+    const int most = special_of(name).most_dim;
+    return d < most ? d : most;
+}
+
+// The solver refuses p, in words that name a remedy, and cannot be used after it.
+static void assert_refused(const char *name, const talus_problem *p) {
+    talus_solver *s = NULL;
+    talus_solve_info info;
+    double r[54] = {0.0};
+    assert_int_equal(talus_solver_create(ctx, name, &s), TALUS_OK);
+    assert_int_equal(talus_solver_prepare(s, p), TALUS_ERR_UNSUPPORTED);
+    assert_non_null(strstr(talus_context_last_error(ctx), name));
+    assert_non_null(strstr(talus_context_last_error(ctx), "nlgs"));
+    assert_int_equal(talus_solver_solve(s, r, &info), TALUS_ERR_ARG);
+    talus_solver_destroy(s);
+}
+
+// A problem whose measure never becomes 1e-300: too many contacts for all to be exact by luck. Its
+// twin in the plane takes more than 60 pivots. One that a direct method does not end within the
+// time of the tests on limits.
+static const double big_mu = 0.5;
 static const packing_def big = {
     .dim = 3, .nx = 5, .ny = 5, .nz = 3, .mu = 0.5, .disorder = 0.1, .speed = 0.1, .seed = 5};
+static const packing_def big_plane = {
+    .dim = 2, .nx = 8, .ny = 1, .nz = 6, .mu = 0.5, .disorder = 0.1, .speed = 0.1, .seed = 5};
+static const packing_def slow_plane = {
+    .dim = 2, .nx = 20, .ny = 1, .nz = 8, .mu = 0.5, .disorder = 0.1, .speed = 0.1, .seed = 5};
 static const char endless[] = "tolerance=1e-300 ?patience=0 ";
 
-static talus_problem *make_big(void) {
+static talus_problem *make_packing(const packing_def *def) {
     talus_problem *p = NULL;
-    assert_int_equal(packing_create(ctx, &big, &p), TALUS_OK);
+    assert_int_equal(packing_create(ctx, def, &p), TALUS_OK);
     return p;
+}
+
+static talus_problem *make_big(const char *name) {
+    talus_problem *p = make_packing(&big);
+    if (special_of(name).most_dim >= 3) return p;
+    assert_refused(name, p);
+    talus_problem_destroy(p);
+    return make_packing(&big_plane);
+}
+
+static talus_problem *make_slow(const char *name) {
+    return special_of(name).direct ? make_packing(&slow_plane) : make_big(name);
 }
 
 static talus_solver *make_solver(const char *name, const char *options, const talus_problem *p) {
@@ -98,6 +151,11 @@ static void empty(void **state) {
                 solve_case c;
                 solve_case_make(ctx, &(solve_def){.kind = (solve_kind)kind, .dim = d}, &c);
                 double r[1] = {42.0};
+                if (d > special_of(name).most_dim) {
+                    assert_refused(name, c.problem);
+                    solve_case_clear(&c);
+                    continue;
+                }
                 const talus_solve_info info = solve_with(ctx, name, "", c.problem, r);
                 assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
                 assert_true(info.measure == 0.0);
@@ -126,6 +184,11 @@ static void random_problems(void **state) {
                     solve_case c;
                     solve_case_make(ctx, &def, &c);
                     double r[54] = {0.0};
+                    if (d > special_of(name).most_dim) {
+                        assert_refused(name, c.problem);
+                        solve_case_clear(&c);
+                        continue;
+                    }
                     const talus_solve_info info = solve_with(ctx, name, "", c.problem, r);
                     const double natural = solve_case_natural(&c, r);
                     if (info.outcome != TALUS_OUTCOME_SOLVED || !(natural <= 1.001e-8))
@@ -147,7 +210,7 @@ static void warm_start(void **state) {
     EACH_SOLVER(name) {
         for (uint64_t seed = 0; seed < 10; seed++) {
             const solve_def def = {.kind = SOLVE_GLOBAL,
-                                   .dim = 3,
+                                   .dim = dim_for(name, 3),
                                    .count = 8,
                                    .mu = -1.0,
                                    .coupling = 0.15,
@@ -164,7 +227,7 @@ static void warm_start(void **state) {
             assert_true(solve_case_natural(&c, again) <= solve_case_natural(&c, r));
             // From a start that is far off the same u is reached.
             tl_rng rng = {.state = seed};
-            for (int k = 0; k < 24; k++) again[k] = other[k] = 10.0 * tl_rng_normal(&rng);
+            for (int k = 0; k < c.size; k++) again[k] = other[k] = 10.0 * tl_rng_normal(&rng);
             assert_int_equal(solve_with(ctx, name, "", c.problem, again).outcome,
                              TALUS_OUTCOME_SOLVED);
             assert_true(solve_case_natural(&c, again) <= 1.001e-8);
@@ -175,8 +238,8 @@ static void warm_start(void **state) {
                 assert_int_equal(talus_solver_prepare(s, c.problem), TALUS_OK);
                 assert_int_equal(talus_solver_solve(s, other, &blind), TALUS_OK);
                 assert_int_equal(talus_solver_solve(s, cold, &blind), TALUS_OK);
-                assert_true(same_bits(other, cold, 24));
-                assert_true(same_bits(other, r, 24));
+                assert_true(same_bits(other, cold, c.size));
+                assert_true(same_bits(other, r, c.size));
             }
             talus_solver_destroy(s);
             solve_case_clear(&c);
@@ -206,11 +269,11 @@ static void watch(void *user, int32_t iteration, double measure, double seconds)
 // The limit on iterations; r is the best iterate; the facts of the solve are filled in.
 static void iteration_limit(void **state) {
     (void)state;
-    talus_problem *p = make_big();
-    const talus_problem_info facts = talus_problem_get_info(p);
-    const int64_t size = (int64_t)facts.dim * facts.count;
-    double *r = solve_room(size);
     EACH_SOLVER(name) {
+        talus_problem *p = make_big(name);
+        const talus_problem_info facts = talus_problem_get_info(p);
+        const int64_t size = (int64_t)facts.dim * facts.count;
+        double *r = solve_room(size);
         const int32_t limits[] = {0, 1, 7, 60};
         double last = INFINITY;
         for (int k = 0; k < 4; k++) {
@@ -229,9 +292,11 @@ static void iteration_limit(void **state) {
             assert_true(seen.calls == limits[k] + 1 && seen.ordered);
             assert_true(info.measure == seen.least);
             // Newton methods are at rounding level before the last limit.
-            assert_true(info.measure < last || (info.measure <= last && last < 1e-12));
+            const bool less = special_of(name).direct || last < 1e-12 ? info.measure <= last
+                                                                      : info.measure < last;
+            assert_true(less);
             last = info.measure;
-            const double natural = solve_natural(p, big.mu, r);
+            const double natural = solve_natural(p, big_mu, r);
             assert_true(fabs(natural - info.measure) <= 1e-13 + 1e-9 * natural);
             assert_true(info.prepare_seconds > 0.0 && info.prepare_seconds < 5.0);
             assert_true(info.solve_seconds > 0.0 && info.solve_seconds < 5.0);
@@ -240,19 +305,19 @@ static void iteration_limit(void **state) {
             assert_true(info.local_failures <= info.local_solves);
             talus_solver_destroy(s);
         }
+        free(r);
+        talus_problem_destroy(p);
     }
-    free(r);
-    talus_problem_destroy(p);
 }
 
 // From a start better than anything a few iterations reach, the start comes back.
 static void best_iterate(void **state) {
     (void)state;
-    talus_problem *p = make_big();
-    const talus_problem_info facts = talus_problem_get_info(p);
-    const int64_t size = (int64_t)facts.dim * facts.count;
-    double *r = solve_room(size), *start = solve_room(size);
     EACH_SOLVER(name) {
+        talus_problem *p = make_big(name);
+        const talus_problem_info facts = talus_problem_get_info(p);
+        const int64_t size = (int64_t)facts.dim * facts.count;
+        double *r = solve_room(size), *start = solve_room(size);
         memset(r, 0, (size_t)size * sizeof *r);
         assert_int_equal(solve_with(ctx, name, "tolerance=1e-3", p, r).outcome,
                          TALUS_OUTCOME_SOLVED);
@@ -261,11 +326,11 @@ static void best_iterate(void **state) {
         (void)snprintf(options, sizeof options, "%siterations=5 check=1", endless);
         const talus_solve_info info = solve_with(ctx, name, options, p, r);
         assert_true(info.measure <= 1e-3);
-        assert_true(solve_natural(p, big.mu, r) <= solve_natural(p, big.mu, start) * (1 + 1e-9));
+        assert_true(solve_natural(p, big_mu, r) <= solve_natural(p, big_mu, start) * (1 + 1e-9));
+        free(r);
+        free(start);
+        talus_problem_destroy(p);
     }
-    free(r);
-    free(start);
-    talus_problem_destroy(p);
 }
 
 static double now(void) {
@@ -276,11 +341,11 @@ static double now(void) {
 
 static void time_limit(void **state) {
     (void)state;
-    talus_problem *p = make_big();
-    const talus_problem_info facts = talus_problem_get_info(p);
-    const int64_t size = (int64_t)facts.dim * facts.count;
-    double *r = solve_room(size);
     EACH_SOLVER(name) {
+        talus_problem *p = make_slow(name);
+        const talus_problem_info facts = talus_problem_get_info(p);
+        const int64_t size = (int64_t)facts.dim * facts.count;
+        double *r = solve_room(size);
         const double limits[] = {0.0, 0.05, 0.12};
         for (int k = 0; k < 3; k++) {
             char options[96];
@@ -298,13 +363,13 @@ static void time_limit(void **state) {
             assert_true(took + info.prepare_seconds >= limits[k]);
             assert_true(fabs(took - info.solve_seconds) <= 0.01);
             assert_true(info.measure == seen.least);
-            const double natural = solve_natural(p, big.mu, r); // r is what was measured
+            const double natural = solve_natural(p, big_mu, r); // r is what was measured
             assert_true(fabs(natural - info.measure) <= 1e-13 + 1e-9 * natural);
             talus_solver_destroy(s);
         }
+        free(r);
+        talus_problem_destroy(p);
     }
-    free(r);
-    talus_problem_destroy(p);
 }
 
 typedef struct canceller {
@@ -321,11 +386,11 @@ static void *cancel_later(void *arg) {
 
 static void cancellation(void **state) {
     (void)state;
-    talus_problem *p = make_big();
-    const talus_problem_info facts = talus_problem_get_info(p);
-    const int64_t size = (int64_t)facts.dim * facts.count;
-    double *r = solve_room(size);
     EACH_SOLVER(name) {
+        talus_problem *p = make_slow(name);
+        const talus_problem_info facts = talus_problem_get_info(p);
+        const int64_t size = (int64_t)facts.dim * facts.count;
+        double *r = solve_room(size);
         talus_solver *s = make_solver(name, endless, p);
         record seen = {0};
         talus_solver_set_monitor(s, watch, &seen);
@@ -341,7 +406,7 @@ static void cancellation(void **state) {
         assert_true(end - c.at >= 0.0 && end - c.at <= 0.2);
         for (int64_t k = 0; k < size; k++) assert_true(isfinite(r[k]));
         assert_true(info.measure == seen.least);
-        const double natural = solve_natural(p, big.mu, r);
+        const double natural = solve_natural(p, big_mu, r);
         assert_true(fabs(natural - info.measure) <= 1e-13 + 1e-9 * natural);
         // The wish stands until it is taken back.
         memset(r, 0, (size_t)size * sizeof *r);
@@ -354,18 +419,18 @@ static void cancellation(void **state) {
         assert_int_equal(talus_solver_solve(s, r, &info), TALUS_OK);
         assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
         talus_solver_destroy(s);
+        free(r);
+        talus_problem_destroy(p);
     }
-    free(r);
-    talus_problem_destroy(p);
 }
 
 static void no_allocation(void **state) {
     (void)state;
-    talus_problem *p = make_big();
-    const talus_problem_info facts = talus_problem_get_info(p);
-    const int64_t size = (int64_t)facts.dim * facts.count;
-    double *r = solve_room(size);
     EACH_SOLVER(name) {
+        talus_problem *p = make_big(name);
+        const talus_problem_info facts = talus_problem_get_info(p);
+        const int64_t size = (int64_t)facts.dim * facts.count;
+        double *r = solve_room(size);
         const char *options[] = {"tolerance=1e-3", "tolerance=1e-3 threads=3 ?order=coloured",
                                  "tolerance=1e-3 ?form=matrix-free ?sleep=5"};
         for (int k = 0; k < 3; k++) {
@@ -380,18 +445,22 @@ static void no_allocation(void **state) {
             }
             talus_solver_destroy(s);
         }
+        free(r);
+        talus_problem_destroy(p);
     }
-    free(r);
-    talus_problem_destroy(p);
 }
 
 static void misuse(void **state) {
     (void)state;
-    solve_case c;
-    solve_case_make(
-        ctx, &(solve_def){.kind = SOLVE_LOCAL, .dim = 3, .count = 5, .mu = 0.4, .coupling = 0.1},
-        &c);
     EACH_SOLVER(name) {
+        solve_case c;
+        solve_case_make(ctx,
+                        &(solve_def){.kind = SOLVE_LOCAL,
+                                     .dim = dim_for(name, 3),
+                                     .count = 5,
+                                     .mu = 0.4,
+                                     .coupling = 0.1},
+                        &c);
         double r[15] = {0.0};
         talus_solve_info info;
         talus_solver *s = make_solver(name, "", NULL);
@@ -401,11 +470,11 @@ static void misuse(void **state) {
         const double bad[] = {NAN, INFINITY, -INFINITY};
         for (int k = 0; k < 3; k++) {
             memset(r, 0, sizeof r);
-            r[11] = bad[k];
+            r[9] = bad[k];
             assert_int_equal(talus_solver_solve(s, r, &info), TALUS_ERR_ARG);
-            assert_non_null(strstr(talus_context_last_error(ctx), "r[11]"));
+            assert_non_null(strstr(talus_context_last_error(ctx), "r[9]"));
         }
-        r[11] = 0.0;
+        r[9] = 0.0;
         assert_int_equal(talus_solver_solve(s, r, &info), TALUS_OK);
         assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
         assert_int_equal(talus_solver_set(s, "no-such", "1"), TALUS_ERR_UNKNOWN);
@@ -418,8 +487,8 @@ static void misuse(void **state) {
             assert_int_equal(talus_solver_solve(s, r, &info), TALUS_ERR_ARG);
         }
         talus_solver_destroy(s);
+        solve_case_clear(&c);
     }
-    solve_case_clear(&c);
 }
 
 // One solver object for problems of several sizes, dimensions and forms in turn gives what a fresh
@@ -431,7 +500,7 @@ static void prepare_again(void **state) {
         for (uint64_t k = 0; k < 24; k++) {
             const int sizes[] = {9, 2, 0, 5}, dims[] = {3, 6, 2};
             const solve_def def = {.kind = (solve_kind)(k % SOLVE_KINDS),
-                                   .dim = dims[k % 3],
+                                   .dim = dim_for(name, dims[k % 3]),
                                    .count = sizes[k % 4],
                                    .mu = -1.0,
                                    .coupling = 0.15,
@@ -457,7 +526,7 @@ static void law_change(void **state) {
     (void)state;
     EACH_SOLVER(name) {
         const solve_def def = {
-            .kind = SOLVE_GLOBAL, .dim = 3, .count = 6, .mu = 0.5, .coupling = 0.15};
+            .kind = SOLVE_GLOBAL, .dim = dim_for(name, 3), .count = 6, .mu = 0.5, .coupling = 0.15};
         solve_case c;
         solve_case_make(ctx, &def, &c);
         talus_solver *s = make_solver(name, "", c.problem);
@@ -486,7 +555,7 @@ static void units(void **state) {
                  masses[] = {0x1p+8, 0x1p+30, 0x1p+20, 7e4};
     EACH_SOLVER(name) {
         for (int kind = 0; kind < SOLVE_KINDS; kind++)
-            for (int d = 2; d <= 6; d += d == 3 ? 3 : 1)
+            for (int d = 2; d <= special_of(name).most_dim; d += d == 3 ? 3 : 1)
                 for (int k = 0; k < 4; k++) {
                     const char *options = "stop=residual tolerance=1e-9 check=1";
                     solve_def def = {.kind = (solve_kind)kind,
@@ -585,7 +654,7 @@ static void allocation_failure(void **state) {
             for (int kind = SOLVE_GLOBAL; kind < SOLVE_KINDS; kind++)
                 sweep_memory(name, options[k],
                              &(solve_def){.kind = (solve_kind)kind,
-                                          .dim = 3,
+                                          .dim = dim_for(name, 3),
                                           .count = 9,
                                           .mu = 0.4,
                                           .coupling = 0.1,
