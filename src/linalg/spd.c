@@ -8,8 +8,10 @@
 struct tl_spd {
     talus_context *ctx;
     int32_t n;
+    double tolerance;
     cholmod_common common;
     cholmod_factor *factor;
+    cholmod_sparse *lower;    // kept from the first tl_spd_refactor on
     cholmod_dense *x, *y, *e; // kept between solves, so that repeated solves allocate nothing
 };
 
@@ -17,15 +19,16 @@ static talus_status spd_memory(talus_context *ctx, int32_t n) {
     return tl_fail(ctx, TALUS_ERR_MEMORY, "CHOLMOD: no memory for a system of %d unknowns", n);
 }
 
-// Copy the lower triangle into CHOLMOD's own form.
-static cholmod_sparse *spd_lower(tl_spd *s, const tl_csr *a) {
+// Room for the lower triangle in CHOLMOD's own form.
+static cholmod_sparse *spd_room(tl_spd *s, const tl_csr *a) {
     size_t entries = 0;
     for (int32_t j = 0; j < a->rows; j++)
         for (int64_t k = a->start[j]; k < a->start[j + 1]; k++) entries += a->index[k] >= j;
     const size_t n = (size_t)s->n;
-    cholmod_sparse *lower =
-        cholmod_l_allocate_sparse(n, n, entries, 1, 1, -1, CHOLMOD_REAL, &s->common);
-    if (!lower) return NULL;
+    return cholmod_l_allocate_sparse(n, n, entries, 1, 1, -1, CHOLMOD_REAL, &s->common);
+}
+
+static void spd_fill(const tl_spd *s, const tl_csr *a, cholmod_sparse *lower) {
     SuiteSparse_long *start = lower->p, *index = lower->i, to = 0;
     double *value = lower->x;
     for (int32_t j = 0; j < a->rows; j++) {
@@ -37,7 +40,6 @@ static cholmod_sparse *spd_lower(tl_spd *s, const tl_csr *a) {
             }
     }
     start[s->n] = to;
-    return lower;
 }
 
 // Original column of the first pivot (in elimination order) that is too small, or −1.
@@ -61,26 +63,40 @@ static int32_t spd_small_pivot(const cholmod_factor *f, const tl_csr *a, double 
     return -1;
 }
 
-static talus_status spd_factor(tl_spd *s, const tl_csr *a, double tolerance, int32_t *bad) {
-    talus_status status = TALUS_OK;
-    cholmod_sparse *lower = spd_lower(s, a);
-    if (lower) s->factor = cholmod_l_analyze(lower, &s->common);
-    if (!s->factor) {
-        status = spd_memory(s->ctx, s->n);
-    } else {
-        cholmod_l_factorize(lower, s->factor, &s->common);
-        if (s->common.status == CHOLMOD_NOT_POSDEF)
-            *bad = (int32_t)((const SuiteSparse_long *)s->factor->Perm)[s->factor->minor];
-        else if (s->common.status < CHOLMOD_OK)
-            status = spd_memory(s->ctx, s->n);
-        else
-            *bad = spd_small_pivot(s->factor, a, tolerance);
-        if (*bad >= 0)
-            status = tl_fail(s->ctx, TALUS_ERR_SINGULAR,
-                             "matrix is not positive definite at column %d", *bad);
+// Values into the symbolic factor.
+static talus_status spd_numeric(tl_spd *s, const tl_csr *a, cholmod_sparse *lower, int32_t *bad) {
+    *bad = -1;
+    spd_fill(s, a, lower);
+    cholmod_l_factorize(lower, s->factor, &s->common);
+    if (s->common.status == CHOLMOD_NOT_POSDEF)
+        *bad = (int32_t)((const SuiteSparse_long *)s->factor->Perm)[s->factor->minor];
+    else if (s->common.status < CHOLMOD_OK)
+        return spd_memory(s->ctx, s->n);
+    else
+        *bad = spd_small_pivot(s->factor, a, s->tolerance);
+    TL_REQUIRE(s->ctx, *bad < 0, TALUS_ERR_SINGULAR, "matrix is not positive definite at column %d",
+               *bad);
+    return TALUS_OK;
+}
+
+static talus_status spd_factor(tl_spd *s, const tl_csr *a, int32_t *bad) {
+    cholmod_sparse *lower = spd_room(s, a);
+    if (lower) {
+        spd_fill(s, a, lower);
+        s->factor = cholmod_l_analyze(lower, &s->common);
     }
+    const talus_status status =
+        s->factor ? spd_numeric(s, a, lower, bad) : spd_memory(s->ctx, s->n);
     cholmod_l_free_sparse(&lower, &s->common);
     return status;
+}
+
+talus_status tl_spd_refactor(tl_spd *s, const tl_csr *a) {
+    int32_t bad;
+    if (s->n == 0) return TALUS_OK;
+    if (!s->lower) s->lower = spd_room(s, a);
+    if (!s->lower) return spd_memory(s->ctx, s->n);
+    return spd_numeric(s, a, s->lower, &bad);
 }
 
 talus_status tl_spd_create(talus_context *ctx, const tl_csr *a, double tolerance, int32_t *bad,
@@ -97,12 +113,13 @@ talus_status tl_spd_create(talus_context *ctx, const tl_csr *a, double tolerance
     TL_TRY(TL_ALLOC(ctx, 1, &s));
     s->ctx = ctx;
     s->n = a->rows;
+    s->tolerance = tolerance;
     cholmod_l_start(&s->common);
     s->common.print = 0;
     s->common.error_handler = NULL;
     s->common.final_ll = 1; // LDLᵀ would accept an indefinite matrix
     s->common.quick_return_if_not_posdef = 1;
-    const talus_status status = s->n > 0 ? spd_factor(s, a, tolerance, bad) : TALUS_OK;
+    const talus_status status = s->n > 0 ? spd_factor(s, a, bad) : TALUS_OK;
     if (status != TALUS_OK) {
         tl_spd_destroy(s);
         return status;
@@ -114,6 +131,7 @@ talus_status tl_spd_create(talus_context *ctx, const tl_csr *a, double tolerance
 void tl_spd_destroy(tl_spd *s) {
     if (!s) return;
     cholmod_l_free_factor(&s->factor, &s->common);
+    cholmod_l_free_sparse(&s->lower, &s->common);
     cholmod_l_free_dense(&s->x, &s->common);
     cholmod_l_free_dense(&s->y, &s->common);
     cholmod_l_free_dense(&s->e, &s->common);

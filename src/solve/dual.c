@@ -11,7 +11,8 @@ const char *tl_dual_form_name(int k) {
     return k < 2 ? name[k] : NULL;
 }
 
-const tl_option tl_dual_rows[] = {TL_DUAL_ROWS, {0}};
+const tl_option tl_dual_rows[] = {TL_DUAL_ROWS("first step, in units of r/u; 0: 1/lambda_max(W)"),
+                                  {0}};
 
 void tl_dual_clear(talus_solver *base) {
     tl_dual *s = (tl_dual *)base;

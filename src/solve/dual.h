@@ -9,28 +9,30 @@
 
 typedef struct tl_dual_options {
     tl_common_options common;
-    int32_t form;  // 0: assembled, 1: matrix-free
     double step;   // first step [unit of r/u]; 0: 1/λmax(W)
+    int32_t form;  // 0: assembled, 1: matrix-free
     bool diagonal; // precondition by the diagonal blocks' λmax
     bool warm;     // start from the r given, else from 0
     double unit;   // of the measure `step` [unit of r]
 } tl_dual_options;
 
-extern const tl_option tl_dual_rows[];
 const char *tl_dual_form_name(int k);
-/// The rows of tl_dual_rows, for tables that go on.
-#define TL_DUAL_ROW(f, kind, initial, ...) TL_ROW(tl_dual_options, f, kind, initial, __VA_ARGS__)
-#define TL_DUAL_ROWS                                                                               \
-    TL_DUAL_ROW(form, TL_OPTION_CHOICE, "assembled", .choice = tl_dual_form_name,                  \
-                .text = "keep W by blocks, or only H and M (global problems)"),                    \
-        TL_DUAL_ROW(step, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,                     \
-                    .text = "first step, in units of r/u; 0: 1/lambda_max(W)"),                    \
-        TL_DUAL_ROW(diagonal, TL_OPTION_YES_NO, "yes",                                             \
-                    .text = "measure each block by lambda_max(W_ii) (preconditioning)"),           \
-        TL_DUAL_ROW(warm, TL_OPTION_YES_NO, "yes",                                                 \
-                    .text = "start from the impulses given, else from zero"),                      \
-        TL_DUAL_ROW(unit, TL_OPTION_NUMBER, "1", .low = 0.0, .high = INFINITY,                     \
-                    .text = "impulse that counts as small in stop = step")
+
+/// The rows of these options, for tables of structs that begin with a tl_dual_options; the default
+/// of the step is the method's and said in its text.
+#define TL_DUAL_ROWS(step_text)                                                                    \
+    TL_ROW(tl_dual_options, form, TL_OPTION_CHOICE, "assembled", .choice = tl_dual_form_name,      \
+           .text = "keep W by blocks, or only H and M (global problems)"),                         \
+        TL_ROW(tl_dual_options, step, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,         \
+               .text = (step_text)),                                                               \
+        TL_ROW(tl_dual_options, diagonal, TL_OPTION_YES_NO, "yes",                                 \
+               .text = "measure each block by lambda_max(W_ii) (preconditioning)"),                \
+        TL_ROW(tl_dual_options, warm, TL_OPTION_YES_NO, "yes",                                     \
+               .text = "start from the impulses given, else from zero"),                           \
+        TL_ROW(tl_dual_options, unit, TL_OPTION_NUMBER, "1", .low = 0.0, .high = INFINITY,         \
+               .text = "impulse that counts as small in stop = step")
+
+extern const tl_option tl_dual_rows[];
 
 enum { TL_DUAL_VECTORS = 8 };
 

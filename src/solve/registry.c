@@ -18,7 +18,12 @@
     X(newton_ds)                                                                                   \
     X(newton_fb)                                                                                   \
     X(ppn)                                                                                         \
-    X(lemke)
+    X(lemke)                                                                                       \
+    X(admm)                                                                                        \
+    X(admm_lin)                                                                                    \
+    X(ama)                                                                                         \
+    X(dual_ama)                                                                                    \
+    X(cp)
 
 #define REGISTRY_DECLARE(id) extern const tl_solver_ops tl_##id##_ops;
 REGISTRY(REGISTRY_DECLARE)
