@@ -99,35 +99,42 @@ static talus_status newton_pattern(tl_newton *s) {
     return status;
 }
 
-static talus_status newton_nlgs(tl_newton *s, const talus_problem *p) {
-    const tl_newton_options *opt = s->dual.base.options;
+talus_status tl_newton_prepare_nlgs(tl_newton *s, const talus_problem *p, bool warm) {
     TL_TRY(talus_solver_create(s->dual.base.ctx, "nlgs", &s->nlgs));
     tl_splitting_options *inner = s->nlgs->options;
-    inner->common = opt->common;
-    inner->common.check = 0;
+    inner->common = *(const tl_common_options *)s->dual.base.options;
     inner->patience = 0;
+    inner->warm = warm;
     return talus_solver_prepare(s->nlgs, p);
+}
+
+talus_status tl_newton_prepare_rest(tl_newton *s, double most_bytes) {
+    talus_context *ctx = s->dual.base.ctx;
+    const tl_splitting *inner = (const tl_splitting *)s->nlgs;
+    const tl_splitting_options *opt = s->nlgs->options;
+    TL_TRY(tl_dual_adopt(&s->dual.base, &inner->plan, &inner->w, TL_DUAL_VECTORS, opt->warm));
+    s->dual.interval = 1;
+    TL_TRY(newton_pattern(s));
+    const int64_t rows = s->dual.plan.rows, d = s->dual.w.dim;
+    TL_TRY(
+        tl_block_lu_create(ctx, (int)d, (int32_t)rows, s->start, s->adjacent, most_bytes, &s->lu));
+    if (!s->lu) return TALUS_OK;
+    TL_TRY(TL_ALLOC(ctx, rows, &s->active));
+    TL_TRY(TL_ALLOC(ctx, rows * d, &s->f));
+    TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->fu));
+    TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->fr));
+    return TL_ALLOC(ctx, (int64_t)s->dual.w.problem->count * d, &s->given);
 }
 
 talus_status tl_newton_prepare(talus_solver *base, const talus_problem *p) {
     tl_newton *s = (tl_newton *)base;
     const tl_newton_options *opt = base->options;
-    talus_context *ctx = base->ctx;
-    TL_TRY(newton_nlgs(s, p));
-    const tl_splitting *inner = (const tl_splitting *)s->nlgs;
-    TL_TRY(tl_dual_adopt(base, &inner->plan, &inner->w, TL_DUAL_VECTORS, opt->warm));
-    s->dual.interval = 1;
-    TL_TRY(newton_pattern(s));
-    const int64_t rows = s->dual.plan.rows, d = p->dim;
-    TL_TRY(tl_block_lu_create(ctx, p->dim, (int32_t)rows, s->start, s->adjacent, 4e9, &s->lu));
-    TL_REQUIRE(ctx, s->lu, TALUS_ERR_UNSUPPORTED,
+    TL_TRY(tl_newton_prepare_nlgs(s, p, opt->warm));
+    TL_TRY(tl_newton_prepare_rest(s, 4e9));
+    TL_REQUIRE(base->ctx, s->lu, TALUS_ERR_UNSUPPORTED,
                "%s: the factors of the Newton matrix would take more than 4 GB; use nlgs",
                base->ops->name);
-    TL_TRY(TL_ALLOC(ctx, rows, &s->active));
-    TL_TRY(TL_ALLOC(ctx, rows * d, &s->f));
-    TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->fu));
-    TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->fr));
-    return TL_ALLOC(ctx, (int64_t)p->count * d, &s->given);
+    return TALUS_OK;
 }
 
 // ---- the equations -----------------------------------------------------------------------------
@@ -270,11 +277,9 @@ static bool newton_direction(tl_newton *s, double eps, double damping) {
 // ---- the iteration -----------------------------------------------------------------------------
 
 void tl_newton_begin(tl_newton *s, const double *r, talus_solve_info *info) {
-    const tl_newton_options *opt = s->dual.base.options;
     double **role[TL_DUAL_VECTORS] = {&s->x,     &s->u,     &s->centre,  &s->direction,
                                       &s->moved, &s->trial, &s->trial_u, &s->scratch};
     for (int k = 0; k < TL_DUAL_VECTORS; k++) *role[k] = s->dual.vector[k];
-    s->sweeps = opt->sweeps;
     tl_dual_begin(&s->dual, r, s->x, info);
     tl_dual_apply(&s->dual, s->x, s->u);
 }
@@ -323,6 +328,7 @@ void tl_newton_sweep(tl_newton *s) {
     tl_common_options *inner = s->nlgs->options;
     const tl_common_options *opt = s->dual.base.options;
     talus_solve_info info = {0};
+    inner->check = 0;
     inner->iterations = s->sweeps;
     inner->time_limit =
         opt->time_limit - s->dual.base.prepare_seconds - (tl_seconds() - s->dual.start);

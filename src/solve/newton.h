@@ -42,9 +42,15 @@ typedef struct tl_newton {
 } tl_newton;
 
 talus_status tl_newton_prepare(talus_solver *base, const talus_problem *p);
+/// The two halves of it: nlgs alone, and the rest, after which `lu` is NULL where its factors
+/// would take more than `most_bytes`.
+talus_status tl_newton_prepare_nlgs(tl_newton *s, const talus_problem *p, bool warm);
+talus_status tl_newton_prepare_rest(tl_newton *s, double most_bytes);
 void tl_newton_clear(talus_solver *base);
 /// Begin a solve at the impulses of the caller.
 void tl_newton_begin(tl_newton *s, const double *r, talus_solve_info *info);
+/// Proximal points from the present iterate until the solve is over, `sweeps` sweeps of nlgs first.
+void tl_newton_proximal(tl_newton *s, double eps, int32_t sweeps);
 
 /// Σ λ_i |F_i|² at (r, u) with the proximal term ε, an energy.
 double tl_newton_merit(const tl_newton *s, const double *r, const double *u, double eps);

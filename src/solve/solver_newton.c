@@ -15,6 +15,7 @@ static void newton_solve(talus_solver *base, double *r, talus_solve_info *info,
     double damping = opt->proximal, reached = INFINITY;
     bool sweep = opt->sweeps > 0;
     s->function = function;
+    s->sweeps = opt->sweeps;
     tl_newton_begin(s, r, info);
     tl_newton_restart(s, 0.0);
     while (!tl_dual_over(&s->dual, s->x, s->u, NULL)) {

@@ -374,7 +374,8 @@ static void splitting_judge(splitting_run *run) {
         run->info->outcome = TALUS_OUTCOME_ITERATION_LIMIT;
     } else {
         const int32_t idle = run->sweeps - run->best_sweep;
-        run->stop = opt->patience > 0 && idle > run->patience && !splitting_calm(run);
+        run->stop = (s->leave && s->leave(s->leave_user, run->sweeps, measure)) ||
+                    (opt->patience > 0 && idle > run->patience && !splitting_calm(run));
         if (run->stop) run->info->outcome = TALUS_OUTCOME_STALLED;
     }
 }

@@ -31,6 +31,9 @@ typedef struct tl_splitting_options {
 
 extern const tl_option tl_splitting_rows[];
 
+/// Asked after every check that did not end the solve: true ends it, as stalled.
+typedef bool (*tl_splitting_leave)(void *user, int32_t sweeps, double measure);
+
 typedef struct tl_splitting {
     talus_solver base;
     bool jacobi;
@@ -58,6 +61,8 @@ typedef struct tl_splitting {
     double *part;              // TL_PARTS sums per chunk, added up in the order of the chunks
     double proximal;           // β in force, in units of tr(W_ii)/d
     double scale;              // of the `residual` measure
+    tl_splitting_leave leave;  // NULL: never
+    void *leave_user;
     double crowding; // jacobi: an estimate of λmax(D⁻¹ W), by which it is relaxed; nlgs: 1
 } tl_splitting;
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proximal points by semismooth Newton, on the parts of newton.h:
+//     r_k+1 solves F(u, r) = 0 with u = W r + q + ε Λ (r − r_k), by Newton with a line search,
+// ε shrinking while that lowers the measure. Where it does not, ε grows and nlgs takes over for a
+// while, twice as long each time in a row: in the end the method is no worse than nlgs
+// [docs/theory/newton.md].
+#include "solve/newton.h"
+#include <math.h>
+
+// Newton steps of one outer step; outer steps without a new best before nlgs takes over.
+enum { PROXIMAL_STEPS = 25, PROXIMAL_IDLE = 8, PROXIMAL_SWEEPS = 5 };
+
+typedef struct proximal_run {
+    double eps, first;
+    double mark;    // measure at the centre
+    double reached; // best measure, when it last fell by half
+    int32_t idle;   // outer steps since
+    bool sweep;     // next: sweeps of nlgs
+} proximal_run;
+
+static void proximal_centre(tl_newton *s, proximal_run *run) {
+    tl_newton_restart(s, run->eps);
+    run->mark = tl_dual_measure(&s->dual, s->x, s->u);
+}
+
+// End of an outer step: where to go from x.
+static void proximal_judge(tl_newton *s, proximal_run *run, bool solved) {
+    const double now = tl_dual_measure(&s->dual, s->x, s->u);
+    run->idle++;
+    if (now < 0.5 * run->reached) {
+        run->reached = now;
+        run->idle = 0;
+        s->sweeps = PROXIMAL_SWEEPS;
+    }
+    // A proximal point may have a somewhat larger measure than its centre and be a step forward.
+    const bool forward = now < (solved ? 2.0 : 0.9) * run->mark && run->idle < PROXIMAL_IDLE;
+    if (forward) {
+        if (solved && now < run->mark) run->eps *= 0.3;
+        proximal_centre(s, run);
+    } else {
+        run->eps = run->eps < 100.0 ? 10.0 * run->eps : run->first;
+        run->idle = 0;
+        run->sweep = true;
+    }
+}
+
+void tl_newton_proximal(tl_newton *s, double eps, int32_t sweeps) {
+    proximal_run run = {.eps = eps, .first = eps, .reached = INFINITY, .sweep = sweeps > 0};
+    s->function = TL_NEWTON_AC;
+    s->sweeps = sweeps > 0 ? sweeps : PROXIMAL_SWEEPS;
+    if (!run.sweep) proximal_centre(s, &run);
+    while (!tl_dual_over(&s->dual, s->x, s->u, NULL)) {
+        if (run.sweep) {
+            tl_newton_sweep(s);
+            proximal_centre(s, &run);
+            run.sweep = false;
+            continue;
+        }
+        const bool good = tl_newton_step(s, run.eps, run.eps);
+        const bool solved = good && tl_newton_left(s, run.eps) <= 0.1 * run.mark;
+        if (!good || solved || s->steps >= PROXIMAL_STEPS) proximal_judge(s, &run, solved);
+    }
+}
