@@ -14,6 +14,7 @@ help:
 	@echo 'make coverage  lines of src/ that the tests run (at least 90 %)'
 	@echo 'make bench     build and run the benchmarks'
 	@echo 'make bench-siconos  time nlgs beside the NSGS solvers of Siconos (bench/README.md)'
+	@echo 'make bench-oracle   time nlgs beside the best solver of Siconos for each problem'
 	@echo 'make install   install library, headers and program under PREFIX ($(PREFIX))'
 	@echo 'make clean     remove everything that was built'
 
@@ -98,18 +99,30 @@ bench: release
 
 # Not part of the build: needs libsiconos-numerics-dev. ARGS='--only NAME' for a part of it.
 SICONOS_INCLUDE = /usr/include/siconos
-bench-siconos: release
-	@if [ ! -e $(SICONOS_INCLUDE)/SiconosConfig.h ]; then \
-	    echo 'Siconos is absent: nothing is compared (Debian package libsiconos-numerics-dev)'; \
-	else \
-	    mkdir -p build/siconos bench/results && \
+SICONOS_ABSENT  = Siconos is absent: nothing is compared (Debian package libsiconos-numerics-dev)
+siconos-compare: release
+	@mkdir -p build/siconos bench/results
+	@[ ! -e $(SICONOS_INCLUDE)/SiconosConfig.h ] || \
 	    $(CC) -std=c17 -O2 -Wall -Wextra -Iinclude -Isrc -isystem $(SICONOS_INCLUDE) \
 	        -isystem $(SICONOS_INCLUDE)/numerics -isystem /usr/include/suitesparse \
 	        -DSICONOS_VERSION="\"$$(dpkg-query -W -f '$${Version}' libsiconos-numerics-dev)\"" \
 	        bench/siconos/*.c build/release/lib/libtalus.a -lsiconos_numerics -lsiconos_externals \
 	        $$(pkg-config --cflags --libs hdf5-serial openblas lapacke) -lcholmod -lm -lpthread \
-	        -o build/siconos/compare && \
+	        -o build/siconos/compare
+
+bench-siconos: siconos-compare
+	@if [ ! -e $(SICONOS_INCLUDE)/SiconosConfig.h ]; then echo '$(SICONOS_ABSENT)'; else \
 	    build/siconos/compare $(if $(ARGS),$(ARGS),--csv bench/results/siconos-nsgs-1e-4.csv); \
+	fi
+
+# One solver of Talus (ARGS='--solver NAME') against the best that Siconos has for each problem; tables to OUT.
+OUT ?= bench/results
+bench-oracle: siconos-compare
+	@if [ ! -e $(SICONOS_INCLUDE)/SiconosConfig.h ]; then echo '$(SICONOS_ABSENT)'; else \
+	    for tol in 1e-4 1e-8; do \
+	        build/siconos/compare --oracle --tol $$tol --csv $(OUT)/oracle-$$tol.csv \
+	            $(ARGS) || exit 1; \
+	    done; \
 	fi
 
 install: release
@@ -119,4 +132,5 @@ clean:
 	@rm -rf build
 
 .PHONY: help setup setup-check release demo test check check-format check-tidy check-cppcheck \
-	check-shell check-clang check-asan check-tsan coverage bench bench-siconos install clean
+	check-shell check-clang check-asan check-tsan coverage bench bench-siconos bench-oracle \
+	siconos-compare install clean

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Siconos' side of the comparison.
+// Siconos' side of the comparison: its matrices and its drivers.
 //
 // Siconos writes the global form as M v = H r + q, u = Hᵀ v + b with H of size dof × dim n, the
 // local one as u = M r + q: q and b are our f and w, its H is our Hᵀ.
 #define _GNU_SOURCE
 #include "siconos_side.h"
 #include <FrictionContactProblem.h>
-#include <Friction_cst.h>
 #include <GlobalFrictionContactProblem.h>
 #include <NonSmoothDrivers.h>
 #include <NumericsMatrix.h>
 #include <NumericsVerbose.h>
 #include <SolverOptions.h>
 #include <SparseBlockMatrix.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { DENSE_LIMIT = 2000 }; // rows of W: 32 MB
 
 struct siconos_problem {
     const bench_case *c;
@@ -27,64 +23,10 @@ struct siconos_problem {
     double *u, *v;
 };
 
-typedef struct local_name {
-    int id;
-    const char *name;
-} local_name;
-
-// The one-contact solvers that belong to the exact Coulomb law in 3D.
-static const local_name locals[] = {
-    {SICONOS_FRICTION_3D_ONECONTACT_NSN_GP_HYBRID, "NSN_GP_HYBRID"},
-    {SICONOS_FRICTION_3D_ONECONTACT_NSN_GP, "NSN_GP"},
-    {SICONOS_FRICTION_3D_ONECONTACT_NSN, "NSN"},
-    {SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration, "ProjLocalIter"},
-    {SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnCone, "Proj"},
-    {SICONOS_FRICTION_3D_ONECONTACT_QUARTIC, "QUARTIC"},
-};
-static const int errors[] = {SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_FULL,
-                             SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_LIGHT,
-                             SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_LIGHT_WITH_FULL_FINAL};
-static const char *const error_names[] = {"full", "light", "light+full"};
-static const int strategies[] = {SICONOS_FRICTION_3D_INTERNAL_ERROR_STRATEGY_GIVEN_VALUE,
-                                 SICONOS_FRICTION_3D_INTERNAL_ERROR_STRATEGY_ADAPTIVE};
-
 double bench_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-bool siconos_setup_at(const bench_case *c, int index, siconos_setup *out) {
-    const int local_count = (int)(sizeof locals / sizeof *locals);
-    *out = (siconos_setup){.storage = SICONOS_BLOCKS};
-    if (c->dim == 2) { // its full evaluation never tests for convergence, so the light ones only
-        if (index >= 2) return false;
-        out->error = errors[1 + index];
-        return true;
-    }
-    if (c->dim != 3 || index >= local_count * 3 * 2) return false;
-    out->local = locals[index % local_count].id;
-    out->error = errors[index / local_count % 3];
-    out->strategy = strategies[index / local_count / 3];
-    return true;
-}
-
-bool siconos_takes(const bench_case *c, siconos_storage storage) {
-    if (c->form == BENCH_GLOBAL) return storage == SICONOS_SPARSE;
-    if (storage == SICONOS_DENSE) return c->dim * c->count <= DENSE_LIMIT;
-    return c->dim == 3 || storage == SICONOS_BLOCKS;
-}
-
-void siconos_setup_name(const bench_case *c, const siconos_setup *s, char *text, size_t size) {
-    const char *storage = s->storage == SICONOS_BLOCKS   ? "sbm"
-                          : s->storage == SICONOS_SPARSE ? "sparse"
-                                                         : "dense";
-    const char *local = "2D";
-    for (size_t k = 0; k < sizeof locals / sizeof *locals; k++)
-        if (locals[k].id == s->local) local = locals[k].name;
-    snprintf(text, size, "%s%s/%s%s/%s", c->form == BENCH_GLOBAL ? "WR-" : "", local,
-             error_names[s->error], s->local && s->strategy == strategies[1] ? "/adaptive" : "",
-             storage);
 }
 
 // W by blocks, as Siconos keeps it: cumulated sizes, blocks column major.
@@ -157,21 +99,6 @@ siconos_problem *siconos_problem_create(const bench_case *c, const siconos_setup
     return p;
 }
 
-static SolverOptions *make_options(const siconos_problem *p, double tolerance) {
-    const bool global = p->c->form == BENCH_GLOBAL && p->c->dim == 3;
-    SolverOptions *o = solver_options_create(global           ? SICONOS_GLOBAL_FRICTION_3D_NSGS_WR
-                                             : p->c->dim == 3 ? SICONOS_FRICTION_3D_NSGS
-                                                              : SICONOS_FRICTION_2D_NSGS);
-    o->dparam[SICONOS_DPARAM_TOL] = tolerance;
-    o->iparam[SICONOS_IPARAM_MAX_ITER] = 100000000; // the time limit of the caller ends it
-    o->iparam[SICONOS_FRICTION_3D_IPARAM_ERROR_EVALUATION] = p->setup.error;
-    if (p->setup.local != 0) {
-        o->iparam[SICONOS_FRICTION_3D_IPARAM_INTERNAL_ERROR_STRATEGY] = p->setup.strategy;
-        solver_options_update_internal(o, 0, p->setup.local);
-    }
-    return o;
-}
-
 // The global form is made anew for every solve: the reformulation leaves factors in M.
 static GlobalFrictionContactProblem *make_global(const bench_case *c) {
     GlobalFrictionContactProblem *g = globalFrictionContactProblem_new();
@@ -217,9 +144,9 @@ static double solve_global(siconos_problem *p, SolverOptions *o, double *r) {
     return seconds;
 }
 
-double siconos_solve(siconos_problem *p, double tolerance, double *r, int *sweeps) {
+double siconos_solve(siconos_problem *p, double tolerance, double *r, int *iterations) {
     const size_t m = (size_t)(p->c->dim * p->c->count);
-    SolverOptions *o = make_options(p, tolerance);
+    SolverOptions *o = siconos_setup_options(&p->setup, tolerance);
     double seconds = 0.0;
     memset(r, 0, m * sizeof *r);
     memset(p->u, 0, m * sizeof *p->u);
@@ -234,7 +161,7 @@ double siconos_solve(siconos_problem *p, double tolerance, double *r, int *sweep
             fc2d_driver(&p->local, r, p->u, o);
         seconds = bench_seconds() - begin;
     }
-    *sweeps = o->iparam[SICONOS_IPARAM_ITER_DONE];
+    *iterations = o->iparam[SICONOS_IPARAM_ITER_DONE];
     solver_options_delete(o);
     return seconds;
 }
