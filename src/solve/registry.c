@@ -3,6 +3,7 @@
 #include "solve/solver_impl.h"
 
 #define REGISTRY(X)                                                                                \
+    X(auto)                                                                                        \
     X(nlgs)                                                                                        \
     X(jacobi)                                                                                      \
     X(pgd)                                                                                         \
