@@ -35,7 +35,8 @@ static void proximal_judge(tl_newton *s, proximal_run *run, bool solved) {
     // A proximal point may have a somewhat larger measure than its centre and be a step forward.
     const bool forward = now < (solved ? 2.0 : 0.9) * run->mark && run->idle < PROXIMAL_IDLE;
     if (forward) {
-        if (solved && now < run->mark) run->eps *= 0.3;
+        // An easy step shows that ε can be much smaller.
+        if (solved) run->eps *= s->steps <= 2 ? 0.1 : now < run->mark ? 0.3 : 1.0;
         proximal_centre(s, run);
     } else {
         run->eps = run->eps < 100.0 ? 10.0 * run->eps : run->first;
