@@ -366,6 +366,15 @@ static talus_status delassus_incidence(tl_delassus *w) {
     return TALUS_OK;
 }
 
+static void delassus_copy_q(tl_delassus *w, const double *q) {
+    const int d = w->dim;
+    for (int32_t s = 0; s < w->rows; s++)
+        if (w->order[s] >= 0)
+            memcpy(w->q + (int64_t)d * s, q + (int64_t)d * w->order[s], (size_t)d * sizeof *q);
+}
+
+void tl_delassus_refresh(tl_delassus *w) { delassus_copy_q(w, w->problem->q); }
+
 // q of the rows, with the tension folded in: u at l = 0 is u at r = −tension n.
 static talus_status delassus_free_velocity(tl_delassus *w) {
     const talus_problem *p = w->problem;
@@ -380,9 +389,7 @@ static talus_status delassus_free_velocity(tl_delassus *w) {
         TL_GOTO(talus_problem_state(p, r, NULL, u, NULL));
         q = u;
     }
-    for (int32_t s = 0; s < w->rows; s++)
-        if (w->order[s] >= 0)
-            memcpy(w->q + (int64_t)d * s, q + (int64_t)d * w->order[s], (size_t)d * sizeof *q);
+    delassus_copy_q(w, q);
 done:
     tl_free(w->ctx, r);
     tl_free(w->ctx, u);

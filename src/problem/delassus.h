@@ -60,6 +60,8 @@ talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool
                                 const tl_graph *graph, int32_t rows, const int32_t *order,
                                 int threads, tl_delassus *out) TALUS_MUST_CHECK;
 void tl_delassus_clear(tl_delassus *w);
+/// q of the problem, which has no tension, has changed: take it over. Allocates nothing.
+void tl_delassus_refresh(tl_delassus *w);
 
 /// u = W l + q by a team of `threads`, or W l without q where `free` is false; both d * rows long,
 /// zero in empty rows. The sums do not depend on the number of threads. Allocates nothing.

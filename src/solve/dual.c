@@ -57,10 +57,27 @@ static double dual_largest(tl_dual *s) {
     return 1.02 * lambda;
 }
 
-// Laws, sizes and vectors of the rows of s->w.
-static talus_status dual_rows(tl_dual *s, int vectors, bool diagonal) {
+// What depends on q and the laws: these, and the scale of `residual`.
+static void dual_laws(tl_dual *s, const talus_problem *p) {
+    const int d = p->dim;
+    s->scale = 0.0;
+    for (int32_t row = 0; row < s->plan.rows; row++) {
+        const int32_t i = s->plan.order[row];
+        if (i < 0) continue;
+        s->law[row] = tl_problem_law(p, i);
+        s->scale = TL_MAX(tl_norm(d, p->q + (int64_t)d * i) / sqrt(s->lambda[row]), s->scale);
+    }
+}
+
+void tl_dual_refresh(talus_solver *base) {
+    tl_dual *s = (tl_dual *)base;
+    if (s->w.ctx) tl_delassus_refresh(&s->w);
+    dual_laws(s, s->w.problem);
+}
+
+// Vectors, sizes of the diagonal blocks where these are known (else 1), and laws.
+static talus_status dual_rows(tl_dual *s, const talus_problem *p, int vectors, bool known) {
     talus_context *ctx = s->base.ctx;
-    const talus_problem *p = s->w.problem;
     const int d = p->dim;
     const int32_t rows = s->plan.rows;
     s->size = (int64_t)d * rows;
@@ -70,23 +87,42 @@ static talus_status dual_rows(tl_dual *s, int vectors, bool diagonal) {
     TL_TRY(TL_ALLOC(ctx, rows, &s->weight));
     TL_TRY(TL_ALLOC(ctx, s->size, &s->best));
     for (int k = 0; k < vectors; k++) TL_TRY(TL_ALLOC(ctx, s->size, &s->vector[k]));
-    double most = 0.0;
-    s->scale = 0.0;
     for (int32_t row = 0; row < rows; row++) {
         s->lambda[row] = s->weight[row] = 1.0;
-        if (s->plan.order[row] < 0) continue;
+        if (s->plan.order[row] < 0 || !known) continue;
         double block[TL_MAX_DIM * TL_MAX_DIM], low;
         tl_delassus_diagonal(&s->w, row, block);
         tl_sym_eigen_range(d, block, &low, &s->lambda[row]);
         for (int k = 0; k < d; k++) s->trace[row] += block[k * d + k];
-        s->law[row] = tl_problem_law(p, s->plan.order[row]);
-        const double q = tl_norm(d, p->q + (int64_t)d * s->plan.order[row]);
-        s->scale = TL_MAX(q / sqrt(s->lambda[row]), s->scale);
-        most = TL_MAX(s->lambda[row], most);
     }
-    for (int32_t row = 0; row < rows && diagonal; row++)
-        if (s->plan.order[row] >= 0) s->weight[row] = s->lambda[row] / most;
+    dual_laws(s, p);
     return TALUS_OK;
+}
+
+// What a prepare sets that the user cannot.
+static void dual_defaults(tl_dual *s, bool borrowed, bool warm, int32_t interval) {
+    s->borrowed = borrowed;
+    s->warm = warm;
+    s->interval = interval;
+    s->unit = 1.0;
+}
+
+talus_status tl_dual_prepare_judge(talus_solver *base, const talus_problem *p, int vectors,
+                                   bool warm) {
+    tl_dual *s = (tl_dual *)base;
+    const tl_common_options *opt = base->options;
+    talus_context *ctx = base->ctx;
+    dual_defaults(s, false, warm, 1);
+    TL_TRY(tl_plan_natural(ctx, p->count, &s->plan));
+    const bool known = opt->stop == TL_MEASURE_RESIDUAL || opt->stop == TL_MEASURE_FB;
+    if (known) // for its diagonal blocks only
+        TL_TRY(tl_delassus_create(ctx, p, false, NULL, s->plan.rows, s->plan.order, opt->threads,
+                                  &s->w));
+    const talus_status status = dual_rows(s, p, vectors, known);
+    tl_delassus_clear(&s->w);
+    s->w.problem = p;
+    s->w.dim = p->dim;
+    return status;
 }
 
 talus_status tl_dual_prepare_as(talus_solver *base, const talus_problem *p, int vectors,
@@ -107,10 +143,14 @@ talus_status tl_dual_prepare_as(talus_solver *base, const talus_problem *p, int 
                            opt->threads, &s->w);
     if (coupled) tl_graph_clear(ctx, &graph);
     TL_TRY(status);
-    s->borrowed = false;
-    s->warm = warm;
-    s->unit = 1.0;
-    return dual_rows(s, vectors, diagonal);
+    dual_defaults(s, false, warm, 5);
+    TL_TRY(dual_rows(s, p, vectors, true));
+    double most = 0.0;
+    for (int32_t row = 0; row < s->plan.rows; row++)
+        if (s->plan.order[row] >= 0) most = TL_MAX(s->lambda[row], most);
+    for (int32_t row = 0; row < s->plan.rows && diagonal; row++)
+        if (s->plan.order[row] >= 0) s->weight[row] = s->lambda[row] / most;
+    return TALUS_OK;
 }
 
 talus_status tl_dual_adopt(talus_solver *base, const tl_plan *plan, const tl_delassus *w,
@@ -118,10 +158,8 @@ talus_status tl_dual_adopt(talus_solver *base, const tl_plan *plan, const tl_del
     tl_dual *s = (tl_dual *)base;
     s->plan = *plan;
     s->w = *w;
-    s->borrowed = true;
-    s->warm = warm;
-    s->unit = 1.0;
-    return dual_rows(s, vectors, false);
+    dual_defaults(s, true, warm, 1);
+    return dual_rows(s, w->problem, vectors, true);
 }
 
 talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors) {
@@ -275,28 +313,11 @@ static double dual_relative_step(const tl_dual *s, const double *r, const double
     return size > 0.0 ? moved / size : moved > 0.0 ? 1.0 : 0.0;
 }
 
-// The stopping measure at (r, u).
-static double dual_measure(const tl_dual *s, const double *r, const double *u,
-                           const double *before) {
-    const tl_common_options *opt = s->base.options;
-    const tl_measure measure = (tl_measure)opt->stop;
-    const int d = s->w.dim;
-    const int32_t rows = s->plan.rows;
-    if (tl_measure_is_change(measure)) {
-        double normal = 0.0, tangent = 0.0;
-        if (!before) return s->w.problem->count > 0 ? INFINITY : 0.0;
-        if (measure == TL_MEASURE_STEP) return dual_relative_step(s, r, before);
-        for (int32_t row = 0; row < rows; row++) {
-            double delta[TL_MAX_DIM] = {0.0};
-            for (int k = 0; k < d; k++)
-                delta[k] = r[(int64_t)d * row + k] - before[(int64_t)d * row + k];
-            normal = TL_MAX(fabs(delta[0]), normal);
-            tangent = TL_MAX(tl_norm_t(d, delta), tangent);
-        }
-        return normal + tangent;
-    }
+// The contributions of all blocks, put together.
+TL_INLINE double dual_total(int d, const tl_dual *s, tl_measure measure, const double *r,
+                            const double *u) {
     double total = 0.0;
-    for (int32_t row = 0; row < rows; row++) {
+    for (int32_t row = 0; row < s->plan.rows; row++) {
         if (s->plan.order[row] < 0) continue;
         const int64_t at = (int64_t)d * row;
         const double x = tl_measure_block(d, measure, &s->law[row], s->lambda[row], s->trace[row],
@@ -306,11 +327,29 @@ static double dual_measure(const tl_dual *s, const double *r, const double *u,
         else if (!(x <= total)) // a NaN stays
             total = x;
     }
-    return tl_measure_total(measure, s->w.problem, s->scale, total);
+    return total;
 }
 
-double tl_dual_measure(const tl_dual *s, const double *r, const double *u) {
-    return dual_measure(s, r, u, NULL);
+double tl_dual_measure(const tl_dual *s, tl_measure measure, const double *r, const double *u,
+                       const double *before) {
+    const int d = s->w.dim;
+    if (tl_measure_is_change(measure)) {
+        double normal = 0.0, tangent = 0.0;
+        if (!before) return s->w.problem->count > 0 ? INFINITY : 0.0;
+        if (measure == TL_MEASURE_STEP) return dual_relative_step(s, r, before);
+        for (int32_t row = 0; row < s->plan.rows; row++) {
+            double delta[TL_MAX_DIM] = {0.0};
+            for (int k = 0; k < d; k++)
+                delta[k] = r[(int64_t)d * row + k] - before[(int64_t)d * row + k];
+            normal = TL_MAX(fabs(delta[0]), normal);
+            tangent = TL_MAX(tl_norm_t(d, delta), tangent);
+        }
+        return normal + tangent;
+    }
+    const double total = d == 2   ? dual_total(2, s, measure, r, u)
+                         : d == 3 ? dual_total(3, s, measure, r, u)
+                                  : dual_total(6, s, measure, r, u);
+    return tl_measure_total(measure, s->w.problem, s->scale, total);
 }
 
 // Look whether the caller or the clock wants an end; never before the first iteration.
@@ -334,8 +373,7 @@ bool tl_dual_due(tl_dual *s) {
     if (s->decided == s->iterations) return s->due;
     const int32_t interval = opt->check > 0                                ? opt->check
                              : tl_measure_is_change((tl_measure)opt->stop) ? 1
-                             : s->interval > 0                             ? s->interval
-                                                                           : 5;
+                                                                           : s->interval;
     s->last = dual_look(s) || s->iterations >= opt->iterations;
     s->due = s->last || s->iterations % interval == 0;
     s->decided = s->iterations;
@@ -344,7 +382,8 @@ bool tl_dual_due(tl_dual *s) {
 
 // Measure (r, u), tell the monitor, keep the best. Returns the measure.
 static double dual_judge(tl_dual *s, const double *r, const double *u, const double *before) {
-    const double measure = dual_measure(s, r, u, before);
+    const tl_common_options *opt = s->base.options;
+    const double measure = s->measure = tl_dual_measure(s, (tl_measure)opt->stop, r, u, before);
     if (s->base.monitor)
         s->base.monitor(s->base.monitor_user, s->iterations, measure, tl_seconds() - s->start);
     if (measure < s->best_measure || s->iterations == 0) {

@@ -40,7 +40,7 @@ typedef struct tl_dual {
     talus_solver base;
     tl_plan plan;
     tl_delassus w;
-    int32_t interval; // iterations between checks where the user does not say; 0: 5
+    int32_t interval; // iterations between checks where the user does not say
     bool borrowed;    // plan and w are another solver's
     int64_t size;     // d * rows
     tl_law *law;      // rows
@@ -56,6 +56,7 @@ typedef struct tl_dual {
     // The running solve.
     talus_solve_info *info;
     double start, best_measure;
+    double measure; // at the last check
     int32_t iterations;
     int32_t decided; // iteration for which the next four hold
     bool due, last, late, cancelled;
@@ -70,9 +71,16 @@ talus_status tl_dual_prepare_as(talus_solver *base, const talus_problem *p, int 
                                 bool assembled, bool diagonal, bool warm);
 /// Everything but `largest` and with the first `vectors` of the vectors only.
 talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors);
+/// What tl_dual_over needs and the first `vectors` of the vectors, but no operator, and sizes of the
+/// diagonal blocks only where the measure to stop on needs them: for methods that get u in another
+/// way.
+talus_status tl_dual_prepare_judge(talus_solver *base, const talus_problem *p, int vectors,
+                                   bool warm);
 /// Everything.
 talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p);
 void tl_dual_clear(talus_solver *base);
+/// The problem's q and laws have changed, see solver_impl.h; with or without operator.
+void tl_dual_refresh(talus_solver *base);
 
 /// From the impulses of the caller to rows, and back.
 void tl_dual_import(const tl_dual *s, const double *r, double *to);
@@ -100,8 +108,10 @@ double tl_dual_distance_u(const tl_dual *s, const double *v, const double *w);
 /// out = x + factor (x − y); out may be x or y.
 void tl_dual_extrapolate(const tl_dual *s, const double *x, const double *y, double factor,
                          double *out);
-/// The stopping measure at (r, u).
-double tl_dual_measure(const tl_dual *s, const double *r, const double *u);
+/// A measure at (r, u); `change` is that from `before` to r, INFINITY where it is NULL. `residual`
+/// and `fb` need the sizes of the diagonal blocks, see tl_dual_prepare_judge.
+double tl_dual_measure(const tl_dual *s, tl_measure measure, const double *r, const double *u,
+                       const double *before);
 /// An extragradient step from (x, u): `next`, and its velocity, from F at a trial point `middle`.
 /// The step is cut and raised by the rule of docs/theory/gradients.md. Two products.
 void tl_dual_extragradient(const tl_dual *s, const double *x, const double *u, double *step,

@@ -38,6 +38,7 @@ void tl_gradient_solve(talus_solver *base, tl_gradient *g, double *r, talus_solv
                                          .options = tl_gradient_rows,                              \
                                          .prepare = tl_dual_prepare,                               \
                                          .solve = id##_solve,                                      \
-                                         .clear = tl_dual_clear};
+                                         .clear = tl_dual_clear,                                   \
+                                         .refresh = tl_dual_refresh};
 
 #endif // TL_SOLVE_GRADIENT_H

@@ -113,7 +113,6 @@ talus_status tl_newton_prepare_rest(tl_newton *s, double most_bytes) {
     const tl_splitting *inner = (const tl_splitting *)s->nlgs;
     const tl_splitting_options *opt = s->nlgs->options;
     TL_TRY(tl_dual_adopt(&s->dual.base, &inner->plan, &inner->w, TL_DUAL_VECTORS, opt->warm));
-    s->dual.interval = 1;
     TL_TRY(newton_pattern(s));
     const int64_t rows = s->dual.plan.rows, d = s->dual.w.dim;
     TL_TRY(
@@ -317,11 +316,17 @@ bool tl_newton_step(tl_newton *s, double eps, double damping) {
     return false;
 }
 
+static double newton_measure(const tl_newton *s, const double *u) {
+    const tl_common_options *opt = s->dual.base.options;
+    return tl_dual_measure(&s->dual, (tl_measure)opt->stop, s->x, u, NULL);
+}
+
 double tl_newton_left(tl_newton *s, double eps) {
+    if (eps == 0.0) return newton_measure(s, s->u);
     const int d = s->dual.w.dim;
     for (int64_t k = 0; k < s->dual.size; k++)
         s->scratch[k] = s->u[k] + eps * s->dual.lambda[k / d] * (s->x[k] - s->centre[k]);
-    return tl_dual_measure(&s->dual, s->x, s->scratch);
+    return newton_measure(s, s->scratch);
 }
 
 void tl_newton_sweep(tl_newton *s) {

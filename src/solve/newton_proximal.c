@@ -20,12 +20,12 @@ typedef struct proximal_run {
 
 static void proximal_centre(tl_newton *s, proximal_run *run) {
     tl_newton_restart(s, run->eps);
-    run->mark = tl_dual_measure(&s->dual, s->x, s->u);
+    run->mark = tl_newton_left(s, 0.0);
 }
 
 // End of an outer step: where to go from x.
 static void proximal_judge(tl_newton *s, proximal_run *run, bool solved) {
-    const double now = tl_dual_measure(&s->dual, s->x, s->u);
+    const double now = tl_newton_left(s, 0.0);
     run->idle++;
     if (now < 0.5 * run->reached) {
         run->reached = now;

@@ -24,7 +24,10 @@
     X(admm_lin)                                                                                    \
     X(ama)                                                                                         \
     X(dual_ama)                                                                                    \
-    X(cp)
+    X(cp)                                                                                          \
+    X(cadoux)                                                                                      \
+    X(haslinger)                                                                                   \
+    X(anderson)
 
 #define REGISTRY_DECLARE(id) extern const tl_solver_ops tl_##id##_ops;
 REGISTRY(REGISTRY_DECLARE)

@@ -37,6 +37,10 @@ typedef struct tl_solver_ops {
     talus_status (*prepare)(talus_solver *s, const talus_problem *p);
     void (*solve)(talus_solver *s, double *r, talus_solve_info *info);
     void (*clear)(talus_solver *s); // what prepare made; legal after a failed prepare and twice
+    /// q, mu, dilatancy and yield of the prepared problem (which has no tension) have changed: take
+    /// them over, as if prepared again. Allocates nothing. NULL: the solver cannot be an inner one
+    /// [solve/outer.h].
+    void (*refresh)(talus_solver *s);
 } tl_solver_ops;
 
 struct talus_solver {

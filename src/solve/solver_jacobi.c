@@ -15,4 +15,5 @@ const tl_solver_ops tl_jacobi_ops = {
     .prepare = jacobi_prepare,
     .solve = tl_splitting_solve,
     .clear = tl_splitting_clear,
+    .refresh = tl_splitting_refresh,
 };

@@ -16,4 +16,5 @@ const tl_solver_ops tl_nlgs_ops = {
     .prepare = nlgs_prepare,
     .solve = tl_splitting_solve,
     .clear = tl_splitting_clear,
+    .refresh = tl_splitting_refresh,
 };

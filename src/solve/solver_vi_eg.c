@@ -33,4 +33,5 @@ const tl_solver_ops tl_vi_eg_ops = {.name = "vi-eg",
                                     .options = tl_dual_rows,
                                     .prepare = tl_dual_prepare,
                                     .solve = vi_eg_solve,
-                                    .clear = tl_dual_clear};
+                                    .clear = tl_dual_clear,
+                                    .refresh = tl_dual_refresh};

@@ -257,6 +257,15 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     return TALUS_OK;
 }
 
+void tl_splitting_refresh(talus_solver *base) {
+    tl_splitting *s = (tl_splitting *)base;
+    const tl_splitting_options *opt = base->options;
+    tl_delassus_refresh(&s->w);
+    s->proximal = opt->proximal;
+    s->scale = 0.0;
+    splitting_rows(s);
+}
+
 // ---- the loop ----------------------------------------------------------------------------------
 
 // What the threads of a solve share. Rank 0 writes it between two barriers.

@@ -74,5 +74,6 @@ static inline int64_t tl_splitting_at(const tl_splitting *s, int32_t row, int en
 talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bool jacobi);
 void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info);
 void tl_splitting_clear(talus_solver *base);
+void tl_splitting_refresh(talus_solver *base);
 
 #endif // TL_SOLVE_SPLITTING_H

@@ -346,8 +346,10 @@ void tl_sweep_measure(const tl_sweep *sweep, tl_team *team, int rank) {
     const tl_splitting *s = sweep->s;
     if (!s->w.assembled && !sweep->at_rest)
         sweep_rebuild(s, team, rank); // also sheds the drift of the updates
+    const tl_common_options *opt = s->base.options;
     int64_t begin, end;
     tl_share(s->plan.chunk_count, tl_team_size(team), rank, &begin, &end);
+    if (tl_measure_is_change((tl_measure)opt->stop)) end = begin; // the sweep has measured it
     for (int64_t c = begin; c < end; c++) sweep->check(sweep, (int32_t)c);
     tl_barrier(team);
 }

@@ -119,6 +119,16 @@ static void gradients(void **state) {
     }
 }
 
+// Solvers over solvers.
+static void outer_loops(void **state) {
+    const fixture *f = *state;
+    static const char *const names[] = {"cadoux", "haslinger", "anderson"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        same_bits(f, f->problem[k % 2], names[k], "inner=nlgs", 2);
+        same_bits(f, f->problem[k % 2], names[k], "inner=apgd-asr stop=residual", 2);
+    }
+}
+
 // The other options that change a sweep, twice each.
 static void variants(void **state) {
     const fixture *f = *state;
@@ -170,8 +180,8 @@ static void whole_solve(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nlgs),     cmocka_unit_test(jacobi),      cmocka_unit_test(gradients),
-        cmocka_unit_test(variants), cmocka_unit_test(whole_solve),
+        cmocka_unit_test(nlgs),        cmocka_unit_test(jacobi),   cmocka_unit_test(gradients),
+        cmocka_unit_test(outer_loops), cmocka_unit_test(variants), cmocka_unit_test(whole_solve),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
