@@ -19,6 +19,8 @@
     X(newton_ds)                                                                                   \
     X(newton_fb)                                                                                   \
     X(ppn)                                                                                         \
+    X(ipm)                                                                                         \
+    X(nipm)                                                                                        \
     X(lemke)                                                                                       \
     X(admm)                                                                                        \
     X(admm_lin)                                                                                    \

@@ -129,6 +129,16 @@ static void outer_loops(void **state) {
     }
 }
 
+// Interior points: the products and what is factored.
+static void interior(void **state) {
+    const fixture *f = *state;
+    static const char *const names[] = {"ipm", "nipm"};
+    for (int k = 0; k < 2; k++) {
+        same_bits(f, f->problem[k], names[k], "form=assembled", 1);
+        same_bits(f, f->problem[1 - k], names[k], "form=matrix-free", 1);
+    }
+}
+
 // The other options that change a sweep, twice each.
 static void variants(void **state) {
     const fixture *f = *state;
@@ -181,7 +191,8 @@ static void whole_solve(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nlgs),        cmocka_unit_test(jacobi),   cmocka_unit_test(gradients),
-        cmocka_unit_test(outer_loops), cmocka_unit_test(variants), cmocka_unit_test(whole_solve),
+        cmocka_unit_test(outer_loops), cmocka_unit_test(interior), cmocka_unit_test(variants),
+        cmocka_unit_test(whole_solve),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
