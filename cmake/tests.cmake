@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # One ctest per file tests/<dir>/test_<topic>.{c,sh,py}, named <dir>/<topic>, labelled <dir>. A line
 # "ctest labels: a b" in a comment of the file adds labels; `threads` marks what runs under
-# ThreadSanitizer. C tests reach the internals of all rooms.
+# ThreadSanitizer. A line "ctest shards: n" makes n tests of the file, run with 1/n, 2/n … as their
+# argument, so that they share the cores. C tests reach the internals of all rooms.
 set(TALUS_TEST_DIRS unit conform physics regress cli build)
 set(TALUS_TEST_TIMEOUT 300)
 if(TALUS_SANITIZE OR TALUS_COVERAGE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
@@ -69,7 +70,17 @@ foreach(dir IN LISTS TALUS_TEST_DIRS)
             target_link_libraries(${target} PRIVATE talus_test)
             set_target_properties(${target} PROPERTIES
                 RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${dir} OUTPUT_NAME ${stem})
-            add_test(NAME ${name} COMMAND ${target})
+            file(STRINGS ${file} shards REGEX "ctest shards:" LIMIT_COUNT 1)
+            string(REGEX REPLACE ".*ctest shards: *" "" shards "${shards}")
+            if(shards)
+                foreach(shard RANGE 2 ${shards})
+                    add_test(NAME ${name}-${shard} COMMAND ${target} ${shard}/${shards})
+                    talus_test_properties(${name}-${shard} ${file})
+                endforeach()
+                add_test(NAME ${name} COMMAND ${target} 1/${shards})
+            else()
+                add_test(NAME ${name} COMMAND ${target})
+            endif()
         elseif(kind STREQUAL ".py")
             add_test(NAME ${name} COMMAND python3 ${file})
         else()

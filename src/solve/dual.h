@@ -71,9 +71,9 @@ talus_status tl_dual_prepare_as(talus_solver *base, const talus_problem *p, int 
                                 bool assembled, bool diagonal, bool warm);
 /// Everything but `largest` and with the first `vectors` of the vectors only.
 talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors);
-/// What tl_dual_over needs and the first `vectors` of the vectors, but no operator, and sizes of the
-/// diagonal blocks only where the measure to stop on needs them: for methods that get u in another
-/// way.
+/// What tl_dual_over needs and the first `vectors` of the vectors, but no operator, and sizes of
+/// the diagonal blocks only where the measure to stop on needs them: for methods that get u in
+/// another way.
 talus_status tl_dual_prepare_judge(talus_solver *base, const talus_problem *p, int vectors,
                                    bool warm);
 /// Everything.

@@ -156,6 +156,9 @@ class Run(Case):
                          [(s, t) for s in solvers() for t in (1e-4, 1e-8)])
         # short solves are repeated until 20 ms or five times
         for r in self.table():
+            if r["outcome"] == "not for this problem":
+                self.assertEqual((r["solver"], r["repeats"]), ("lemke", ""))
+                continue
             spent = int(r["repeats"]) * float(r["seconds"])
             self.assertTrue(r["repeats"] == "5" or spent > 1e-3, r)
 
@@ -193,7 +196,8 @@ class Run(Case):
     def test_progress_on_a_terminal(self):
         master, slave = pty.openpty()
         with subprocess.Popen([TALUS, "bench", *QUICK, PROBLEMS / "packing-2d.hdf5", "--solvers",
-                               "jacobi,vi-eg"], cwd=self.room, stdout=subprocess.DEVNULL, stderr=slave):
+                               "pgd,vi-eg", "--tol", "1e-8,1e-10"], cwd=self.room,
+                              stdout=subprocess.DEVNULL, stderr=slave):
             os.close(slave)
             text = b""
             while True:

@@ -61,11 +61,12 @@ class Help(unittest.TestCase):
         """Setting each key to its own default must pass the checks of the table."""
         for solver in solvers():
             text = self.page("help", solver)
+            words = []
             for key in options(solver):
                 row = next(l for l in text.splitlines() if l.startswith(f"  {key} "))
-                value = row.split()[1]
-                run = talus("solve", "absent.hdf5", "--solver", solver, "--set", f"{key}={value}")
-                self.assertEqual(run.returncode, 1, f"{solver}.{key}={value}: {run.stderr}")
+                words += ["--set", f"{key}={row.split()[1]}"]
+            run = talus("solve", "absent.hdf5", "--solver", solver, *words)
+            self.assertEqual(run.returncode, 1, f"{solver} {words}: {run.stderr}")
 
     def test_version(self):
         text = self.page("--version")

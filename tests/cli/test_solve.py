@@ -80,8 +80,9 @@ class Solve(Case):
             self.assertEqual(cells[-1], f"{o['penetration']:.2e}")
 
     def test_every_solver_runs_and_is_judged_alike(self):
+        files = [PROBLEMS / f"{name}.hdf5" for name in ("arch", "chain-links", "sand-6", "stack")]
         for solver in solvers():
-            run = talus("solve", PROBLEMS, "--json", "--solver", solver, "--tol", "1e-3",
+            run = talus("solve", *files, "--json", "--solver", solver, "--tol", "1e-3",
                         "--time-limit", "20")
             for o in objects(run.stdout):
                 self.assertEqual(o["solver"], solver)

@@ -3,8 +3,8 @@
 // contacts with dense random Jacobians between random pairs of rods; some touch one rod only. As
 // dense as hair gets, and without geometry. The source of the reference counts does not give the
 // scale of the inverse masses or their spectrum: of twelve combinations tried, the one kept here is
-// that which meets its counts at 600 contacts (at 1200 it needs about half the published sweeps). The
-// test thus guards our own counts; it does not confirm the published ones.
+// that which meets its counts at 600 contacts (at 1200 it needs about half the published sweeps).
+// The test thus guards our own counts; it does not confirm the published ones.
 #ifndef TESTS_FIBRES_H
 #define TESTS_FIBRES_H
 #include "talus/problem.h"

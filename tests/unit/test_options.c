@@ -208,7 +208,10 @@ static void fields_by_name(void **state) {
         {"threads", offsetof(tl_splitting_options, common.threads)},
         {"local", offsetof(tl_splitting_options, local)},
     };
-    const tl_solver_ops *ops = tl_solver_registry[0];
+    const tl_solver_ops *ops = NULL;
+    for (int k = 0; tl_solver_registry[k]; k++)
+        if (strcmp(tl_solver_registry[k]->name, "nlgs") == 0) ops = tl_solver_registry[k];
+    assert_non_null(ops);
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
         bool found = false;
         const tl_option *row;

@@ -265,7 +265,7 @@ static void depth_zero(void **state) {
     for (int k = 0; k < 2; k++)
         for (int steps = 1; steps <= 3; steps++) {
             char own[96], mixed[96];
-            (void)snprintf(own, sizeof own, "patience=0 iterations=%d", 12);
+            (void)snprintf(own, sizeof own, "patience=0 momentum=no iterations=%d", 12);
             (void)snprintf(mixed, sizeof mixed, "inner=%s depth=0 steps=%d iterations=%d", names[k],
                            steps, 12 / steps);
             memset(r, 0, (size_t)size * sizeof *r);
@@ -291,7 +291,7 @@ static void mixing_pays(void **state) {
         const talus_problem_info facts = talus_problem_get_info(p);
         const int64_t size = (int64_t)facts.dim * facts.count;
         double *r = solve_room(size);
-        const talus_solve_info plain = solve_with(ctx, "nlgs", "", p, r);
+        const talus_solve_info plain = solve_with(ctx, "nlgs", "momentum=no", p, r);
         assert_int_equal(plain.outcome, TALUS_OUTCOME_SOLVED);
         const char *options[] = {"", "depth=4", "steps=3", "stop=residual tolerance=1e-7"};
         for (int k = 0; k < 4; k++) {
