@@ -130,7 +130,7 @@ class Solve(Case):
 
     def test_not_solved_is_told_and_fails(self):
         """No double reaches 1e-300 unless by luck: what is not solved must not be called so."""
-        run = talus("solve", PROBLEMS, "--json", "--tol", "1e-300", "--time-limit", "0.1")
+        run = talus("solve", PROBLEMS, "--json", "--tol", "1e-300", "--time-limit", "0.02")
         found = objects(run.stdout)
         bad = [o for o in found if o["outcome"] != "solved"]
         self.assertTrue(bad)
@@ -189,7 +189,7 @@ class Input(Case):
     def test_damaged_anywhere_never_kills(self):
         data = problems()[0].read_bytes()
         path = self.room / "damaged.hdf5"
-        step = max(1, len(data) // 60)
+        step = max(1, len(data) // 30)
         for at in range(0, len(data), step):
             path.write_bytes(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
             run = talus("solve", "--json", path, "--time-limit", "1")
@@ -338,13 +338,13 @@ class Interrupt(Case):
 
     @contextlib.contextmanager
     def busy(self, *more):
-        """A run that has been solving one problem for half a second."""
+        """A run that has been solving one problem for a quarter of a second."""
         for file in problems():
             run = subprocess.Popen(
                 [TALUS, "solve", file, problems()[0], "--json", *self.endless(), *more],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             try:
-                run.wait(0.5)
+                run.wait(0.25)
                 run.communicate()
             except subprocess.TimeoutExpired:
                 try:
@@ -353,7 +353,7 @@ class Interrupt(Case):
                     run.kill()
                     run.communicate()
                 return
-        self.fail("no example keeps the solver busy for half a second")
+        self.fail("no example keeps the solver busy for a quarter of a second")
 
     def test_the_first_signal_keeps_the_best_iterate(self):
         for number in (signal.SIGINT, signal.SIGTERM):

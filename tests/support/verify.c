@@ -78,11 +78,12 @@ static double *verify_room(int count) {
     return x;
 }
 
-bool verify_solve(int n, const double *a, const double *b, double *x) {
+// x (n × columns, row major) with A x = b, by elimination with row exchanges.
+static bool verify_solve_many(int n, int columns, const double *a, const double *b, double *x) {
     double *w = verify_room(n * n);
     bool good = true;
     memcpy(w, a, (size_t)n * (size_t)n * sizeof *w);
-    memmove(x, b, (size_t)n * sizeof *x);
+    memmove(x, b, (size_t)n * (size_t)columns * sizeof *x);
     for (int j = 0; j < n && good; j++) {
         int pivot = j;
         for (int i = j + 1; i < n; i++)
@@ -94,21 +95,28 @@ bool verify_solve(int n, const double *a, const double *b, double *x) {
             w[j * n + k] = w[pivot * n + k];
             w[pivot * n + k] = t;
         }
-        const double t = x[j];
-        x[j] = x[pivot];
-        x[pivot] = t;
+        for (int k = 0; k < columns; k++) {
+            const double t = x[j * columns + k];
+            x[j * columns + k] = x[pivot * columns + k];
+            x[pivot * columns + k] = t;
+        }
         for (int i = j + 1; i < n; i++) {
             const double factor = w[i * n + j] / w[j * n + j];
             for (int k = j; k < n; k++) w[i * n + k] -= factor * w[j * n + k];
-            x[i] -= factor * x[j];
+            for (int k = 0; k < columns; k++) x[i * columns + k] -= factor * x[j * columns + k];
         }
     }
-    for (int i = n - 1; i >= 0 && good; i--) {
-        for (int k = i + 1; k < n; k++) x[i] -= w[i * n + k] * x[k];
-        x[i] /= w[i * n + i];
-    }
+    for (int i = n - 1; i >= 0 && good; i--)
+        for (int c = 0; c < columns; c++) {
+            for (int k = i + 1; k < n; k++) x[i * columns + c] -= w[i * n + k] * x[k * columns + c];
+            x[i * columns + c] /= w[i * n + i];
+        }
     free(w);
     return good;
+}
+
+bool verify_solve(int n, const double *a, const double *b, double *x) {
+    return verify_solve_many(n, 1, a, b, x);
 }
 
 void verify_local_u(int size, const double *w, const double *q, const double *r, double *u) {
@@ -135,23 +143,30 @@ bool verify_delassus(int size, int dof, const double *m, const double *h, const 
     return good;
 }
 
-bool verify_global_state(int size, int dof, int rows, const double *m, const double *h,
-                         const double *c, const double *f, const double *k, const double *w,
-                         const double *r, double *v, double *u, double *lambda) {
-    const int n = dof + rows; // [M −Cᵀ; C 0] (v, λ) = (f + Hᵀ r, k)
-    double *a = verify_room(n * n), *b = verify_room(n), *x = verify_room(n);
-    for (int i = 0; i < dof; i++) {
+// [M −Cᵀ; C 0], which acts on (v, λ).
+static double *verify_saddle(int dof, int rows, const double *m, const double *c) {
+    const int n = dof + rows;
+    double *a = verify_room(n * n);
+    for (int i = 0; i < dof; i++)
         for (int j = 0; j < dof; j++) a[i * n + j] = m[i * dof + j];
-        b[i] = f[i];
-        for (int j = 0; j < size; j++) b[i] += h[j * dof + i] * r[j];
-    }
-    for (int l = 0; l < rows; l++) {
+    for (int l = 0; l < rows; l++)
         for (int j = 0; j < dof; j++) {
             a[(dof + l) * n + j] = c[l * dof + j];
             a[j * n + dof + l] = -c[l * dof + j];
         }
-        b[dof + l] = k[l];
+    return a;
+}
+
+bool verify_global_state(int size, int dof, int rows, const double *m, const double *h,
+                         const double *c, const double *f, const double *k, const double *w,
+                         const double *r, double *v, double *u, double *lambda) {
+    const int n = dof + rows;
+    double *a = verify_saddle(dof, rows, m, c), *b = verify_room(n), *x = verify_room(n);
+    for (int i = 0; i < dof; i++) {
+        b[i] = f[i];
+        for (int j = 0; j < size; j++) b[i] += h[j * dof + i] * r[j];
     }
+    for (int l = 0; l < rows; l++) b[dof + l] = k[l];
     const bool good = verify_solve(n, a, b, x);
     memcpy(v, x, (size_t)dof * sizeof *v);
     if (lambda && rows > 0) memcpy(lambda, x + dof, (size_t)rows * sizeof *lambda);
@@ -159,6 +174,28 @@ bool verify_global_state(int size, int dof, int rows, const double *m, const dou
     for (int i = 0; i < size; i++) u[i] += w[i];
     free(a);
     free(b);
+    free(x);
+    return good;
+}
+
+bool verify_global_operator(int size, int dof, int rows, const double *m, const double *h,
+                            const double *c, const double *f, const double *k, const double *w,
+                            double *delassus, double *q) {
+    const int n = dof + rows, columns = size + 1; // the last one: r = 0
+    double *a = verify_saddle(dof, rows, m, c), *x = verify_room(n * columns);
+    for (int i = 0; i < dof; i++) {
+        for (int j = 0; j < size; j++) x[i * columns + j] = h[j * dof + i];
+        x[i * columns + size] = f[i];
+    }
+    for (int l = 0; l < rows; l++) x[(dof + l) * columns + size] = k[l];
+    const bool good = verify_solve_many(n, columns, a, x, x);
+    for (int i = 0; i < size; i++)
+        for (int j = 0; j < columns; j++) {
+            double sum = 0.0;
+            for (int e = 0; e < dof; e++) sum += h[i * dof + e] * x[e * columns + j];
+            *(j < size ? &delassus[i * size + j] : &q[i]) = sum + (j < size ? 0.0 : w[i]);
+        }
+    free(a);
     free(x);
     return good;
 }

@@ -31,6 +31,10 @@ bool verify_delassus(int size, int dof, const double *m, const double *h, const 
 bool verify_global_state(int size, int dof, int rows, const double *m, const double *h,
                          const double *c, const double *f, const double *k, const double *w,
                          const double *r, double *v, double *u, double *lambda);
+/// W and q of the same: u = W r + q with the constraints held. False when singular.
+bool verify_global_operator(int size, int dof, int rows, const double *m, const double *h,
+                            const double *c, const double *f, const double *k, const double *w,
+                            double *delassus, double *q);
 /// Dense size × size copy of block rows.
 void verify_dense(int d, int n, const int64_t *start, const int32_t *col, const double *block,
                   double *w);

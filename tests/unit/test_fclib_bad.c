@@ -435,7 +435,7 @@ static void test_flipped_bytes(void **state) {
     fixture *f = *state;
     static unsigned char data[1 << 17];
     const char *wish = getenv("TALUS_FLIPS"); // more of them, by hand
-    const int flips = wish ? atoi(wish) : 600;
+    const int flips = wish ? atoi(wish) : 250;
     int errors = 0;
     for (int is_global = 0; is_global < 2; is_global++) {
         make_victim(f, is_global);
