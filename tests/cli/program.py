@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the tests of the program start it and find problems; only what a user sees is used."""
+import functools
 import json
 import os
 import pathlib
@@ -38,6 +39,7 @@ def objects(text):
     return [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
 
 
+@functools.cache
 def listed(topic, start):
     """First words of the table rows that follow the line beginning with `start` in a help page."""
     words, inside = [], False

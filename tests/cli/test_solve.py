@@ -258,20 +258,20 @@ class Output(Case):
         self.assertEqual(talus("solve", out).returncode, 0)
 
     def test_solution_goes_round(self):
-        for file in problems():
-            out = self.room / "solved.hdf5"
-            first = talus("solve", file, "--json", "--out", out)
-            self.assertEqual(first.returncode, 0, first.stderr)
-            (a,) = objects(first.stdout)
-            again = talus("solve", out, "--json")
-            self.assertEqual(objects(again.stdout)[0]["hash"], a["hash"], "problem has changed")
-            warm = talus("solve", out, "--json", "--start", "solution")
-            (b,) = objects(warm.stdout)
-            self.assertEqual(b["outcome"], "solved")
-            self.assertLessEqual(b["iterations"], 2)
-            self.assertNotIn("starting from zero", warm.stderr)
-            self.assertEqual([b[k] for k in ("dim", "contacts", "dof")],
-                             [a[k] for k in ("dim", "contacts", "dof")])
+        out = f"{self.room}/solved/"
+        first = talus("solve", PROBLEMS, "--json", "--out", out)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        again = talus("solve", out, "--json")
+        warm = talus("solve", out, "--json", "--start", "solution")
+        self.assertNotIn("starting from zero", warm.stderr)
+        runs = [objects(run.stdout) for run in (first, again, warm)]
+        self.assertEqual({len(run) for run in runs}, {len(problems())})
+        for a, b, c in zip(*runs):
+            self.assertEqual(b["hash"], a["hash"], "problem has changed")
+            self.assertEqual(c["outcome"], "solved")
+            self.assertLessEqual(c["iterations"], 2)
+            self.assertEqual([c[k] for k in ("problem", "dim", "contacts", "dof")],
+                             [a[k] for k in ("problem", "dim", "contacts", "dof")])
 
     def test_start_that_is_missing_is_told(self):
         out = self.room / "solved.hdf5"
