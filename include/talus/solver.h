@@ -12,7 +12,8 @@ TALUS_EXTERN_C_BEGIN
     X(TALUS_OUTCOME_TIME_LIMIT, "time limit")                                                      \
     X(TALUS_OUTCOME_STALLED, "stalled")                                                            \
     X(TALUS_OUTCOME_DIVERGED, "diverged")                                                          \
-    X(TALUS_OUTCOME_CANCELLED, "cancelled")
+    X(TALUS_OUTCOME_CANCELLED, "cancelled")                                                        \
+    X(TALUS_OUTCOME_INFEASIBLE, "no solution exists")
 
 /// Why a solve stopped. Missing the tolerance is an outcome, never an error; r is then the best
 /// iterate met.
@@ -57,6 +58,12 @@ TALUS_API talus_status talus_solver_prepare(talus_solver *s,
 /// outcome is reached. Allocates nothing.
 TALUS_API talus_status talus_solver_solve(talus_solver *s, double *r,
                                           talus_solve_info *info) TALUS_MUST_CHECK;
+
+/// After TALUS_OUTCOME_INFEASIBLE: impulses r, dim * count of them, |r| = 1, each in its cone, that
+/// cause no motion (W r = 0) and yet resist the free one (q · r < 0), so that no velocity can be
+/// allowed at all contacts: the contacts with r_i ≠ 0 contradict each other. NULL otherwise; valid
+/// until the next solve, prepare or destroy.
+TALUS_API const double *talus_solver_witness(const talus_solver *s);
 
 /// One row of an option table; what is pointed to is static.
 typedef struct talus_option_info {

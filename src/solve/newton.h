@@ -49,8 +49,9 @@ talus_status tl_newton_prepare_rest(tl_newton *s, double most_bytes);
 void tl_newton_clear(talus_solver *base);
 /// Begin a solve at the impulses of the caller.
 void tl_newton_begin(tl_newton *s, const double *r, talus_solve_info *info);
-/// Proximal points from the present iterate until the solve is over, `sweeps` sweeps of nlgs first.
-void tl_newton_proximal(tl_newton *s, double eps, int32_t sweeps);
+/// Proximal points from the present iterate, `sweeps` sweeps of nlgs first. True when the solve is
+/// over; false after `patience` iterations that did not halve the best measure (0: never).
+bool tl_newton_proximal(tl_newton *s, double eps, int32_t sweeps, int32_t patience);
 
 /// Σ λ_i |F_i|² at (r, u) with the proximal term ε, an energy.
 double tl_newton_merit(const tl_newton *s, const double *r, const double *u, double eps);

@@ -45,12 +45,19 @@ static void proximal_judge(tl_newton *s, proximal_run *run, bool solved) {
     }
 }
 
-void tl_newton_proximal(tl_newton *s, double eps, int32_t sweeps) {
+bool tl_newton_proximal(tl_newton *s, double eps, int32_t sweeps, int32_t patience) {
     proximal_run run = {.eps = eps, .first = eps, .reached = INFINITY, .sweep = sweeps > 0};
     s->function = TL_NEWTON_AC;
     s->sweeps = sweeps > 0 ? sweeps : PROXIMAL_SWEEPS;
     if (!run.sweep) proximal_centre(s, &run);
+    double halved = INFINITY; // the best measure when it had fallen by half,
+    int32_t since = 0;        // and the iteration
     while (!tl_dual_over(&s->dual, s->x, s->u, NULL)) {
+        if (s->dual.best_measure < 0.5 * halved) {
+            halved = s->dual.best_measure;
+            since = s->dual.iterations;
+        }
+        if (patience > 0 && s->dual.iterations - since > patience) return false;
         if (run.sweep) {
             tl_newton_sweep(s);
             proximal_centre(s, &run);
@@ -61,4 +68,5 @@ void tl_newton_proximal(tl_newton *s, double eps, int32_t sweeps) {
         const bool solved = good && tl_newton_left(s, run.eps) <= 0.1 * run.mark;
         if (!good || solved || s->steps >= PROXIMAL_STEPS) proximal_judge(s, &run, solved);
     }
+    return true;
 }

@@ -19,6 +19,7 @@
     X(newton_ds)                                                                                   \
     X(newton_fb)                                                                                   \
     X(ppn)                                                                                         \
+    X(polish)                                                                                      \
     X(ipm)                                                                                         \
     X(nipm)                                                                                        \
     X(lemke)                                                                                       \

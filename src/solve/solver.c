@@ -144,6 +144,7 @@ talus_status talus_solver_prepare(talus_solver *s, const talus_problem *p) {
     size_t before, after, peak;
     s->ops->clear(s);
     s->problem = NULL;
+    s->witness = NULL;
     const char *refusal = s->ops->refuses ? s->ops->refuses(s, p) : NULL;
     TL_REQUIRE(s->ctx, !refusal, TALUS_ERR_UNSUPPORTED, "%s: %s", s->ops->name, refusal);
     talus_context_memory(s->ctx, &before, &peak);
@@ -159,6 +160,8 @@ talus_status talus_solver_prepare(talus_solver *s, const talus_problem *p) {
     return TALUS_OK;
 }
 
+const double *talus_solver_witness(const talus_solver *s) { return s->witness; }
+
 talus_status talus_solver_solve(talus_solver *s, double *r, talus_solve_info *info) {
     TL_REQUIRE(s->ctx, s->problem, TALUS_ERR_ARG, "%s: solve before prepare", s->ops->name);
     const int64_t size = (int64_t)s->problem->dim * s->problem->count;
@@ -167,6 +170,7 @@ talus_status talus_solver_solve(talus_solver *s, double *r, talus_solve_info *in
                    "%s: the start r[%lld] = %g is not a finite number", s->ops->name, (long long)k,
                    r[k]);
     const double start = tl_seconds();
+    s->witness = NULL;
     *info = (talus_solve_info){.prepare_seconds = s->prepare_seconds, .memory = s->memory};
     s->ops->solve(s, r, info);
     info->solve_seconds = tl_seconds() - start;

@@ -2,9 +2,11 @@
 // auto: chooses, watches and switches [docs/theory/auto.md]. Sweeps of nlgs come first: most
 // problems need no more. At checks 100, 200, 400 … sweeps apart the sweeps still needed are
 // foreseen from the progress since the last; when a proximal Newton method (newton.h) would cost
-// less, it takes over. Costs are counted in operations, never in seconds, so that the same problem
-// always takes the same way.
+// less, it takes over. Where that is stuck, it is asked whether any velocity is allowed at all, and
+// an interior point has a try. Costs are counted in operations, never in seconds, so that the same
+// problem always takes the same way.
 #include "base/timer.h"
+#include "solve/feasible.h"
 #include "solve/newton.h"
 #include "solve/splitting.h"
 #include <math.h>
@@ -23,8 +25,8 @@ static const tl_option auto_rows[] = {
     ROW(memory, TL_OPTION_NUMBER, "1", .low = 0.0, .high = INFINITY,
         .text = "most memory for the factors of the Newton matrix [GB]"),
     ROW(ready, TL_OPTION_YES_NO, "no",
-        .text = "set up all methods beforehand, so that solves allocate nothing; no: the Newton "
-                "method is set up when it is first needed"),
+        .text = "set up sweeps and Newton beforehand and use nothing else, so that solves allocate "
+                "nothing; no: what is needed when it is needed"),
     ROW(warm, TL_OPTION_YES_NO, "yes", .text = "start from the impulses given, else from zero"),
     {0},
 };
@@ -35,12 +37,20 @@ typedef struct auto_solver {
     tl_newton newton; // its nlgs is the first method
     auto_newton state;
     // The running solve.
-    int32_t decide; // sweeps at which to think again
-    int32_t since;  // the last time,
-    double mark;    // and the measure then
+    int32_t decide;  // sweeps at which to think again
+    int32_t since;   // the last time,
+    double mark;     // and the measure then
+    double *witness; // dim * count, of a problem without solution
 } auto_solver;
 
-enum { AUTO_FIRST = 100, AUTO_STEPS = 20 };
+enum {
+    AUTO_FIRST = 100,   // sweeps before the first look ahead
+    AUTO_STEPS = 20,    // Newton steps that a problem is expected to need
+    AUTO_PATIENCE = 60, // sweeps without progress before a proximal term is tried
+    AUTO_STUCK = 150,   // Newton steps without progress before something else is tried
+    AUTO_INTERIOR = 60, // iterations that an interior point is given
+};
+#define AUTO_PROXIMAL 0.1 // first proximal term, in units of λ_i
 
 // ---- costs -------------------------------------------------------------------------------------
 
@@ -114,12 +124,14 @@ static bool auto_leave(void *user, int32_t sweeps, double measure) {
     return auto_newton_is_cheaper(s, sweeps, measure, left);
 }
 
-static void auto_solve(talus_solver *base, double *r, talus_solve_info *info) {
-    auto_solver *s = (auto_solver *)base;
+// ---- the ways ----------------------------------------------------------------------------------
+
+static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info) {
     tl_newton *newton = &s->newton;
+    talus_solver *base = &newton->dual.base;
     tl_splitting *nlgs = (tl_splitting *)newton->nlgs;
-    const auto_options *opt = base->options;
     tl_splitting_options *inner = newton->nlgs->options;
+    const auto_options *opt = base->options;
     s->decide = AUTO_FIRST;
     s->since = 0;
     s->mark = INFINITY;
@@ -129,19 +141,107 @@ static void auto_solve(talus_solver *base, double *r, talus_solve_info *info) {
     nlgs->base.monitor_user = base->monitor_user;
     nlgs->base.prepare_seconds = base->prepare_seconds;
     inner->common = opt->common;
-    inner->patience = 60;
-    newton->dual.start = tl_seconds();
-    newton->nlgs->ops->solve(newton->nlgs, r, info);
+    inner->patience = AUTO_PATIENCE;
+    nlgs->base.ops->solve(&nlgs->base, r, info);
     nlgs->leave = NULL;
     nlgs->base.monitor = NULL;
+    inner->patience = 0;
+}
+
+// The witness g says g·(W r + q) = g·q < 0 for every r, because W g = 0. To rounding W g is never
+// zero: if the impulses found so far have moved that product by half, others may move it to zero.
+static bool auto_believes(auto_solver *s) {
+    tl_dual *dual = &s->newton.dual;
+    double *g = s->newton.trial, *u = s->newton.trial_u;
+    tl_dual_import(dual, s->witness, g); // a tension shifts both products alike
+    tl_dual_apply(dual, dual->best, u);
+    return tl_dual_dot(dual, g, u) < 0.5 * tl_dual_dot(dual, g, dual->w.q);
+}
+
+// No solution because no velocity is allowed? The witness is then kept.
+static bool auto_infeasible(auto_solver *s) {
+    tl_dual *dual = &s->newton.dual;
+    talus_context *ctx = dual->base.ctx;
+    const talus_problem *p = dual->w.problem;
+    tl_feasibility answer = TL_UNDECIDED;
+    if (!s->witness && TL_ALLOC(ctx, (int64_t)p->dim * p->count, &s->witness) != TALUS_OK)
+        return false;
+    if (tl_feasible(ctx, p, TL_FEASIBLE_LAW, &answer, s->witness) != TALUS_OK ||
+        answer != TL_INFEASIBLE || !auto_believes(s))
+        return false;
+    int32_t most = 0;
+    for (int32_t i = 1; i < p->count; i++)
+        if (tl_norm(p->dim, s->witness + (int64_t)i * p->dim) >
+            tl_norm(p->dim, s->witness + (int64_t)most * p->dim))
+            most = i;
+    tl_log(ctx, TALUS_LOG_INFO,
+           "auto: no solution exists: impulses that cause no motion resist the free one, the "
+           "largest at contact %d",
+           most);
+    dual->info->outcome = TALUS_OUTCOME_INFEASIBLE;
+    dual->base.witness = s->witness;
+    return true;
+}
+
+// Let the interior point try; x becomes the better of its result and the best so far.
+static void auto_interior(auto_solver *s) {
+    tl_newton *newton = &s->newton;
+    tl_dual *dual = &newton->dual;
+    const tl_common_options *opt = dual->base.options;
+    talus_solve_info info = {0};
+    talus_solver *other = NULL;
+    talus_status status = talus_solver_create(dual->base.ctx, "nipm", &other);
+    if (status == TALUS_OK) {
+        tl_common_options *inner = other->options;
+        *inner = *opt;
+        inner->time_limit =
+            opt->time_limit - dual->base.prepare_seconds - (tl_seconds() - dual->start);
+        inner->iterations = opt->iterations - dual->iterations;
+        if (inner->iterations > AUTO_INTERIOR) inner->iterations = AUTO_INTERIOR;
+        status = talus_solver_prepare(other, dual->w.problem);
+    }
+    if (status == TALUS_OK) {
+        // From zero: a start on the boundary of the cones would only hold it up.
+        memset(newton->given, 0,
+               (size_t)dual->w.problem->dim * (size_t)dual->w.problem->count * sizeof(double));
+        other->ops->solve(other, newton->given, &info);
+        if (info.measure < dual->best_measure)
+            tl_dual_import(dual, newton->given, newton->x);
+        else
+            memcpy(newton->x, dual->best, (size_t)dual->size * sizeof *newton->x);
+        tl_dual_apply(dual, newton->x, newton->u);
+        dual->iterations += info.iterations;
+        tl_log(dual->base.ctx, TALUS_LOG_INFO, "auto: interior point: %s, measure %.2e",
+               talus_outcome_text(info.outcome), info.measure);
+    }
+    talus_solver_destroy(other);
+}
+
+static void auto_solve(talus_solver *base, double *r, talus_solve_info *info) {
+    auto_solver *s = (auto_solver *)base;
+    tl_newton *newton = &s->newton;
+    const auto_options *opt = base->options;
+    const double start = tl_seconds();
+    auto_sweeps(s, r, info);
     if (info->outcome != TALUS_OUTCOME_STALLED || s->state != AUTO_THERE) return;
     const int32_t sweeps = info->iterations;
-    inner->patience = 0;
     newton->dual.warm = true;
     tl_newton_begin(newton, r, info);
+    newton->dual.start = start;
     newton->dual.iterations = sweeps;
-    tl_newton_proximal(newton, 0.1, 0);
+    if (!tl_newton_proximal(newton, AUTO_PROXIMAL, 0, opt->ready ? 0 : AUTO_STUCK) &&
+        !auto_infeasible(s)) {
+        auto_interior(s);
+        (void)tl_newton_proximal(newton, AUTO_PROXIMAL, 0, 0);
+    }
     tl_dual_end(&newton->dual, r);
+}
+
+static void auto_clear(talus_solver *base) {
+    auto_solver *s = (auto_solver *)base;
+    tl_free(base->ctx, s->witness);
+    s->witness = NULL;
+    tl_newton_clear(base);
 }
 
 const tl_solver_ops tl_auto_ops = {.name = "auto",
@@ -151,4 +251,4 @@ const tl_solver_ops tl_auto_ops = {.name = "auto",
                                    .options = auto_rows,
                                    .prepare = auto_prepare,
                                    .solve = auto_solve,
-                                   .clear = tl_newton_clear};
+                                   .clear = auto_clear};

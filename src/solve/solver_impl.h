@@ -52,6 +52,7 @@ struct talus_solver {
     void *monitor_user;
     double prepare_seconds;
     size_t memory;
+    const double *witness; // see talus_solver_witness
 };
 
 extern const tl_solver_ops *const tl_solver_registry[]; // ends with NULL

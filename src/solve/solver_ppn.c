@@ -6,7 +6,7 @@ static void ppn_solve(talus_solver *base, double *r, talus_solve_info *info) {
     tl_newton *s = (tl_newton *)base;
     const tl_newton_options *opt = base->options;
     tl_newton_begin(s, r, info);
-    tl_newton_proximal(s, opt->proximal, opt->sweeps);
+    (void)tl_newton_proximal(s, opt->proximal, opt->sweeps, 0);
     tl_dual_end(&s->dual, r);
 }
 

@@ -139,9 +139,9 @@ static void registry(void **state) {
     assert_non_null(strstr(talus_context_last_error(ctx), "no-such"));
     assert_non_null(strstr(talus_context_last_error(ctx), "nlgs, jacobi")); // what there is
     talus_solver_destroy(NULL);
-    const char *text[] = {"solved",  "iteration limit", "time limit",
-                          "stalled", "diverged",        "cancelled"};
-    for (int k = 0; k < 6; k++) assert_string_equal(talus_outcome_text((talus_outcome)k), text[k]);
+    const char *text[] = {"solved",   "iteration limit", "time limit",        "stalled",
+                          "diverged", "cancelled",       "no solution exists"};
+    for (int k = 0; k < 7; k++) assert_string_equal(talus_outcome_text((talus_outcome)k), text[k]);
     assert_string_equal(talus_outcome_text((talus_outcome)99), "unknown outcome");
 }
 
