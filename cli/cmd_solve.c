@@ -22,7 +22,9 @@ enum {
 };
 
 const cli_option cli_solve_options[] = {
-    {"solver", "NAME", "the solver; default nlgs ('talus help solvers' lists all)", SOLVE_SOLVER},
+    {"solver", "NAME",
+     "the solver ('talus help solvers' lists all); default: that of --SOLVER.KEY, else auto",
+     SOLVE_SOLVER},
     {"local", "NAME", "the one-contact solver it uses", SOLVE_LOCAL},
     {"tol", "T", "tolerance of the stopping measure", SOLVE_TOL},
     {"threads", "N", "threads; the answer is the same, bit for bit, for any number", SOLVE_THREADS},
@@ -198,6 +200,18 @@ static const char *solve_value(const solve_args *args, const char *key) {
     return solve_find_option(args->setup.solver_name, key, &option, NULL) ? option.initial : NULL;
 }
 
+// Without --solver: the one whose option is given (--nlgs.KEY), nlgs with --local, else auto.
+static void solve_choose_solver(solve_args *args) {
+    for (int i = 0; i < args->choice_count && !args->setup.solver_name; i++) {
+        const char *key = args->choice[i].key, *dot = strchr(key, '.'), *name, *summary;
+        for (int32_t k = 0; dot && talus_solver_at(k, &name, &summary); k++)
+            if (strlen(name) == (size_t)(dot - key) && strncmp(name, key, strlen(name)) == 0)
+                args->setup.solver_name = name;
+        if (strcmp(key, "local") == 0) args->setup.solver_name = "nlgs";
+    }
+    if (!args->setup.solver_name) args->setup.solver_name = "auto";
+}
+
 // Context, solver and options; CLI_DONE or the exit status after a message.
 static int solve_prepare(solve_args *args) {
     solve_setup *setup = &args->setup;
@@ -207,6 +221,7 @@ static int solve_prepare(solve_args *args) {
         cli_error("%s", talus_status_text(made));
         return CLI_FAILED;
     }
+    solve_choose_solver(args);
     if (!solve_is_solver(setup->solver_name)) {
         solve_unknown_solver(setup->solver_name);
         return CLI_USAGE;
@@ -278,7 +293,7 @@ static int solve_parse(solve_args *args, const cli_verb *verb, int argc, char **
 }
 
 int cli_solve(const cli_verb *verb, int argc, char **argv) {
-    solve_args args = {.setup = {.solver_name = "nlgs"}};
+    solve_args args = {0};
     bool help = false;
     int count = 0;
     char **words = solve_expand(argc, argv, &count);

@@ -91,7 +91,7 @@ class Wrong(unittest.TestCase):
         self.refused(["help", "hybird"], "'hybrid'")
         self.refused(["solve", "x", "--slover", "nlgs"], "--solver", "talus help solve")
         self.refused(["solve", "x", "--solver", "ngls"], "'nlgs'", "talus help solvers")
-        self.refused(["solve", "x", "--set", "tolerence=1"], "'tolerance'", "talus help nlgs")
+        self.refused(["solve", "x", "--set", "tolerence=1"], "'tolerance'", "talus help auto")
         self.refused(["solve", "x", "--nlgs.tolerence", "1"], "'tolerance'", "talus help nlgs")
         self.refused(["solve", "x", "--nlsg.tolerance", "1"], "'nlgs'", "talus help solvers")
         self.refused(["solve", "x", "--local", "hybird"], "hybird", "'hybrid'")
@@ -126,7 +126,7 @@ class Wrong(unittest.TestCase):
 
     def test_option_of_another_solver(self):
         other = next(s for s in solvers() if s != "nlgs")
-        self.refused(["solve", "x", f"--{other}.tolerance", "1"], other, "--solver")
+        self.refused(["solve", "x", "--solver", "nlgs", f"--{other}.tolerance", "1"], other, "--solver")
 
 
 class Streams(unittest.TestCase):

@@ -328,7 +328,7 @@ class Output(Case):
 class Interrupt(Case):
     def endless(self):
         """Words that keep nlgs busy: a tolerance out of reach, no limit on the iterations."""
-        words = ["--tol", "1e-300"]
+        words = ["--solver", "nlgs", "--tol", "1e-300"]
         for key in options("nlgs"):
             if key == "iterations":
                 words += ["--set", f"{key}=2000000000"]
