@@ -14,7 +14,7 @@ help:
 	@echo 'make coverage  lines of src/ that the tests run (at least 90 %)'
 	@echo 'make bench     build and run the benchmarks'
 	@echo 'make bench-siconos  time nlgs beside the NSGS solvers of Siconos (bench/README.md)'
-	@echo 'make bench-oracle   time nlgs beside the best solver of Siconos for each problem'
+	@echo 'make bench-oracle   time a solver beside the best solver of Siconos for each problem'
 	@echo 'make install   install library, headers and program under PREFIX ($(PREFIX))'
 	@echo 'make clean     remove everything that was built'
 
