@@ -142,10 +142,10 @@ talus_status tl_newton_prepare(talus_solver *base, const talus_problem *p) {
 TL_INLINE void newton_row(int d, const tl_newton *s, int32_t row, const double *r, const double *u,
                           double eps, double *f, double *fu, double *fr) {
     const int64_t at = (int64_t)d * row;
-    const double lambda = s->dual.lambda[row];
+    const double lambda = s->dual.lambda[row], size = s->dual.trace[row] / d;
     double v[TL_MAX_DIM];
     for (int k = 0; k < d; k++)
-        v[k] = u[at + k] + (eps > 0.0 ? eps * lambda * (r[at + k] - s->centre[at + k]) : 0.0);
+        v[k] = u[at + k] + (eps > 0.0 ? eps * size * (r[at + k] - s->centre[at + k]) : 0.0);
     const tl_law *law = &s->dual.law[row];
     switch (s->function) {
     case TL_NEWTON_AC:
@@ -179,14 +179,14 @@ double tl_newton_merit(const tl_newton *s, const double *r, const double *u, dou
 
 // ---- the linear system -------------------------------------------------------------------------
 
-// A_ij = F_u W_ij, A_ii = F_u (W_ii + damping λ_i) + F_r
+// A_ij = F_u W_ij, A_ii = F_u (W_ii + damping tr(W_ii)/d) + F_r
 TL_INLINE void newton_block(int d, const tl_newton *s, int32_t i, int64_t edge, double *a) {
     const tl_delassus *w = &s->dual.w;
     const double *fu = s->fu + (int64_t)i * d * d;
     if (edge < 0) {
         double block[TL_MAX_DIM * TL_MAX_DIM];
         tl_delassus_diagonal(w, i, block);
-        for (int k = 0; k < d; k++) block[k * d + k] += s->damping * s->dual.lambda[i];
+        for (int k = 0; k < d; k++) block[k * d + k] += s->damping * s->dual.trace[i] / d;
         tl_mm(d, fu, block, a);
         for (int k = 0; k < d * d; k++) a[k] += s->fr[(int64_t)i * d * d + k];
         return;
@@ -285,6 +285,10 @@ void tl_newton_begin(tl_newton *s, const double *r, talus_solve_info *info) {
 
 void tl_newton_restart(tl_newton *s, double eps) {
     memcpy(s->centre, s->x, (size_t)s->dual.size * sizeof *s->x);
+    tl_newton_forget(s, eps);
+}
+
+void tl_newton_forget(tl_newton *s, double eps) {
     s->merit = tl_newton_merit(s, s->x, s->u, eps);
     s->steps = 0;
     for (int k = 0; k < TL_NEWTON_MEMORY; k++) s->past[k] = s->merit;
@@ -325,12 +329,14 @@ double tl_newton_left(tl_newton *s, double eps) {
     if (eps == 0.0) return newton_measure(s, s->u);
     const int d = s->dual.w.dim;
     for (int64_t k = 0; k < s->dual.size; k++)
-        s->scratch[k] = s->u[k] + eps * s->dual.lambda[k / d] * (s->x[k] - s->centre[k]);
+        s->scratch[k] = s->u[k] + eps * s->dual.trace[k / d] / d * (s->x[k] - s->centre[k]);
     return newton_measure(s, s->scratch);
 }
 
-void tl_newton_sweep(tl_newton *s) {
-    tl_common_options *inner = s->nlgs->options;
+void tl_newton_sweep(tl_newton *s, double eps) {
+    tl_splitting *nlgs = (tl_splitting *)s->nlgs;
+    tl_splitting_options *sweeps = s->nlgs->options;
+    tl_common_options *inner = &sweeps->common;
     const tl_common_options *opt = s->dual.base.options;
     talus_solve_info info = {0};
     inner->check = 0;
@@ -338,12 +344,16 @@ void tl_newton_sweep(tl_newton *s) {
     inner->time_limit =
         opt->time_limit - s->dual.base.prepare_seconds - (tl_seconds() - s->dual.start);
     s->nlgs->prepare_seconds = 0.0; // counted in ours
+    sweeps->proximal = eps;
+    nlgs->centre = eps > 0.0 ? s->centre : NULL;
     tl_dual_export(&s->dual, s->x, s->given);
     s->nlgs->ops->solve(s->nlgs, s->given, &info);
     s->dual.info->local_solves += info.local_solves;
     s->dual.info->local_failures += info.local_failures;
     // The last iterate, not the best: the best may be where we stand, and we are to leave it.
-    memcpy(s->x, ((const tl_splitting *)s->nlgs)->r, (size_t)s->dual.size * sizeof *s->x);
+    memcpy(s->x, nlgs->r, (size_t)s->dual.size * sizeof *s->x);
+    sweeps->proximal = 0.0;
+    nlgs->centre = NULL;
     tl_dual_apply(&s->dual, s->x, s->u);
     if (s->sweeps < 1 << 20) s->sweeps *= 2;
 }

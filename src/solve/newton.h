@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Newton methods on the whole problem share: the nonsmooth equations F(u, r) = 0 of all blocks
 // with u = W r + q + ε Λ (r − c), their Jacobian over the blocks that matter, and the solution of
-// one linear system [docs/theory/newton.md]. Λ = diag(λmax(W_ii)); ε > 0 makes the matrix regular
+// one linear system [docs/theory/newton.md]. Λ = diag(tr(W_ii)/d); ε > 0 makes the matrix regular
 // where W is not (more contact unknowns than degrees of freedom).
 #ifndef TL_SOLVE_NEWTON_H
 #define TL_SOLVE_NEWTON_H
@@ -55,14 +55,16 @@ bool tl_newton_proximal(tl_newton *s, double eps, int32_t sweeps, int32_t patien
 
 /// Σ λ_i |F_i|² at (r, u) with the proximal term ε, an energy.
 double tl_newton_merit(const tl_newton *s, const double *r, const double *u, double eps);
-/// Make x the centre, and forget the merits of the past.
+/// Make x the centre, and forget the merits of the past; or these alone.
 void tl_newton_restart(tl_newton *s, double eps);
+void tl_newton_forget(tl_newton *s, double eps);
 /// One Newton step with line search on the equations with ε, the matrix having `damping` in place
 /// of ε. False when the matrix is singular, no step length will do, or time is up.
 bool tl_newton_step(tl_newton *s, double eps, double damping);
 /// The stopping measure at x of the problem with the proximal term ε.
 double tl_newton_left(tl_newton *s, double eps);
-/// Fail-safe: s->sweeps sweeps of nlgs on x; twice as many the next time.
-void tl_newton_sweep(tl_newton *s);
+/// Fail-safe: s->sweeps sweeps of nlgs on x, twice as many the next time; with ε > 0 on the problem
+/// with the proximal term.
+void tl_newton_sweep(tl_newton *s, double eps);
 
 #endif // TL_SOLVE_NEWTON_H

@@ -9,6 +9,8 @@
 
 // Newton steps of one outer step; outer steps without a new best before nlgs takes over.
 enum { PROXIMAL_STEPS = 25, PROXIMAL_IDLE = 8, PROXIMAL_SWEEPS = 5 };
+// Sweeps on the regularised problem where Newton fails on it, twice as many each time, so often.
+enum { PROXIMAL_HELP = 20, PROXIMAL_HELPS = 3 };
 
 typedef struct proximal_run {
     double eps, first;
@@ -16,11 +18,14 @@ typedef struct proximal_run {
     double reached; // best measure, when it last fell by half
     int32_t idle;   // outer steps since
     bool sweep;     // next: sweeps of nlgs
+    bool help;      // next: sweeps of nlgs on the problem with the proximal term
+    int32_t helps;  // so far from this centre
 } proximal_run;
 
 static void proximal_centre(tl_newton *s, proximal_run *run) {
     tl_newton_restart(s, run->eps);
     run->mark = tl_newton_left(s, 0.0);
+    run->helps = 0;
 }
 
 // End of an outer step: where to go from x.
@@ -59,14 +64,28 @@ bool tl_newton_proximal(tl_newton *s, double eps, int32_t sweeps, int32_t patien
         }
         if (patience > 0 && s->dual.iterations - since > patience) return false;
         if (run.sweep) {
-            tl_newton_sweep(s);
+            tl_newton_sweep(s, 0.0);
             proximal_centre(s, &run);
             run.sweep = false;
             continue;
         }
-        const bool good = tl_newton_step(s, run.eps, run.eps);
+        bool good = true;
+        if (run.help) {
+            const int32_t sweeps_then = s->sweeps;
+            s->sweeps = PROXIMAL_HELP << run.helps++;
+            tl_newton_sweep(s, run.eps);
+            s->sweeps = sweeps_then;
+            tl_newton_forget(s, run.eps);
+            run.help = false;
+        } else {
+            good = tl_newton_step(s, run.eps, run.eps);
+        }
         const bool solved = good && tl_newton_left(s, run.eps) <= 0.1 * run.mark;
-        if (!good || solved || s->steps >= PROXIMAL_STEPS) proximal_judge(s, &run, solved);
+        const bool failed = !good || s->steps >= PROXIMAL_STEPS;
+        if (failed && !solved && run.helps < PROXIMAL_HELPS)
+            run.help = true;
+        else if (failed || solved)
+            proximal_judge(s, &run, solved);
     }
     return true;
 }

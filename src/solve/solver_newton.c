@@ -20,7 +20,7 @@ static void newton_solve(talus_solver *base, double *r, talus_solve_info *info,
     tl_newton_restart(s, 0.0);
     while (!tl_dual_over(&s->dual, s->x, s->u, NULL)) {
         if (sweep) {
-            tl_newton_sweep(s);
+            tl_newton_sweep(s, 0.0);
             tl_newton_restart(s, 0.0);
             sweep = false;
             continue;

@@ -81,7 +81,7 @@ static void polish_solve(talus_solver *base, double *r, talus_solve_info *info) 
             continue;
         }
         s->newton.sweeps = opt->sweeps;
-        tl_newton_sweep(&s->newton);
+        tl_newton_sweep(&s->newton, 0.0);
         same = polish_look(s) ? same + 1 : 0;
     }
     tl_dual_end(&s->newton.dual, r);

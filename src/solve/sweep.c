@@ -135,8 +135,9 @@ TL_INLINE void sweep_group_scalar(int d, const tl_sweep *sweep, int32_t group, b
         double b[TL_MAX_DIM], r[TL_MAX_DIM];
         for (int k = 0; k < d; k++) r[k] = s->r[(int64_t)d * row + k];
         sweep_velocity_without(d, s, row, r, b);
+        const double *centre = s->centre ? s->centre + (int64_t)d * row : r;
         if (s->beta[row] > 0.0)
-            for (int k = 0; k < d; k++) b[k] -= s->beta[row] * r[k];
+            for (int k = 0; k < d; k++) b[k] -= s->beta[row] * centre[k];
         bool failed = false;
         if (!(sweep->quick && sweep_quick(d, sweep, row, b, r)))
             failed = !sweep_local(d, sweep, row, b, r);
@@ -155,10 +156,11 @@ TL_INLINE void sweep_group_lanes(int d, const tl_sweep *sweep, int32_t group, sw
         if (skip[lane]) continue;
         double x[TL_MAX_DIM];
         const double *ri = s->r + (int64_t)d * row;
+        const double *centre = s->centre ? s->centre + (int64_t)d * row : ri;
         sweep_velocity_without(d, s, row, ri, x);
         for (int k = 0; k < d; k++) {
             r[k * TL_LANES + lane] = ri[k];
-            b[k * TL_LANES + lane] = x[k] - s->beta[row] * ri[k];
+            b[k * TL_LANES + lane] = x[k] - s->beta[row] * centre[k];
         }
     }
     sweep->lanes(s->block + (int64_t)group * d * d * TL_LANES,
