@@ -54,7 +54,7 @@ typedef struct tl_splitting {
     double *lambda;  // λmax(W_ii), or a bound where none of the options needs it
     // By rows, d entries each.
     double *r, *best, *next;
-    const double *centre; // of the proximal term, in place of r itself; NULL: r. Borrowed
+    const double *centre;      // of the proximal term, in place of r itself; NULL: r. Borrowed
     double *change, *push;     // with momentum: of the last sweep; the direction carried on
     double *z;                 // matrix-free: N Hᵀ r, by unknowns
     double *z_push, *z_before; // with momentum
