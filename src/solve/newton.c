@@ -185,6 +185,7 @@ TL_INLINE void newton_block(int d, const tl_newton *s, int32_t i, int64_t edge, 
     const double *fu = s->fu + (int64_t)i * d * d;
     if (edge < 0) {
         double block[TL_MAX_DIM * TL_MAX_DIM];
+        TL_ASSUME(w->dim == d);
         tl_delassus_diagonal(w, i, block);
         for (int k = 0; k < d; k++) block[k * d + k] += s->damping * s->dual.trace[i] / d;
         tl_mm(d, fu, block, a);

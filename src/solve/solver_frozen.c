@@ -118,6 +118,7 @@ static void frozen_solve(talus_solver *base, double *r, talus_solve_info *info) 
     int32_t idle = 0;       // and the convex problems since
     const int32_t count = f->outer.view.of->count;
     const bool known = frozen_knows(f, opt->outer.warm, r);
+    TL_ASSUME(old);
     tl_dual_begin(s, r, l, info);
     tl_outer_velocity(&f->outer, l, u);
     for (int32_t i = 0; i < count; i++) f->s[i] = f->step[i] = 0.0;

@@ -168,6 +168,7 @@ static void lemke_fill(lemke *s) {
     const tl_delassus *w = &s->dual.w;
     const int d = w->dim;
     const int32_t n = s->lcp.n;
+    TL_ASSUME_DIM(d);
     memset(s->lcp.table, 0, (size_t)(n * s->lcp.stride) * sizeof *s->lcp.table);
     memset(s->z, 0, (size_t)n * sizeof *s->z);
     lemke_slacks(s, s->z, w->q, s->w);
