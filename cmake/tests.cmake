@@ -11,7 +11,7 @@ endif()
 set(TALUS_TEST_ENVIRONMENT
     TALUS=${CMAKE_BINARY_DIR}/bin/talus TALUS_SOURCE_DIR=${CMAKE_SOURCE_DIR}
     TALUS_BUILD_DIR=${CMAKE_BINARY_DIR} CC=${CMAKE_C_COMPILER} TALUS_SANITIZE=${TALUS_SANITIZE}
-    TSAN_OPTIONS=halt_on_error=1)
+    TSAN_OPTIONS=halt_on_error=1:suppressions=${CMAKE_SOURCE_DIR}/tools/tsan.supp)
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(FCLIB IMPORTED_TARGET fclib) # the field's own reader, to check what we write
