@@ -44,6 +44,7 @@ typedef struct auto_solver {
 } auto_solver;
 
 enum {
+    AUTO_HORIZON = 20,  // sweeps foreseen at most, per sweep done
     AUTO_FIRST = 100,   // sweeps before the first look ahead
     AUTO_STEPS = 20,    // Newton steps that a problem is expected to need
     AUTO_PATIENCE = 60, // sweeps without progress before a proximal term is tried
@@ -67,10 +68,8 @@ static double auto_step_cost(const auto_solver *s) {
 
 static void auto_say(const auto_solver *s, const char *what, int32_t sweeps, double measure,
                      double left) {
-    char more[32] = "no progress";
-    if (isfinite(left)) (void)snprintf(more, sizeof more, "about %.0f more", left);
-    tl_log(s->newton.dual.base.ctx, TALUS_LOG_INFO, "auto: %d sweeps, measure %.2e, %s: %s", sweeps,
-           measure, more, what);
+    tl_log(s->newton.dual.base.ctx, TALUS_LOG_INFO,
+           "auto: %d sweeps, measure %.2e, some %.0f more to go: %s", sweeps, measure, left, what);
 }
 
 // ---- set-up ------------------------------------------------------------------------------------
@@ -117,7 +116,10 @@ static bool auto_leave(void *user, int32_t sweeps, double measure) {
     const auto_options *opt = s->newton.dual.base.options;
     if (sweeps < s->decide) return false;
     const double gain = log(s->mark / measure), need = log(measure / opt->common.tolerance);
-    const double left = gain > 0.0 ? need / gain * (sweeps - s->since) : INFINITY;
+    // Foresight reaches as far as experience: where sweeps pause, a step that costs thousands of
+    // them is not yet the way out.
+    const double most = (double)AUTO_HORIZON * sweeps;
+    const double left = gain > 0.0 ? fmin(need / gain * (sweeps - s->since), most) : most;
     s->decide = 2 * sweeps;
     s->since = sweeps;
     s->mark = measure;

@@ -22,7 +22,7 @@ static void hybrid_never_fails(void **state) {
     int sliding = 0;
     for (int a = 0; a < 3; a++)
         for (int associated = 0; associated < 2; associated++)
-            for (int k = 0; k < 100000; k++) {
+            for (int k = 0; k < 60000; k++) {
                 const int d = dims[a], kind = k % LOCAL_CASE_KINDS;
                 local_case c;
                 double r[6] = {0};
@@ -89,7 +89,7 @@ static void ranking(void **state) {
     for (int associated = 0; associated < 2; associated++)
         for (int ill = 0; ill < 2; ill++) {
             int failures[METHODS] = {0};
-            for (int k = 0; k < 40000; k++) {
+            for (int k = 0; k < 20000; k++) {
                 local_case c;
                 double q[9], scale[3];
                 for (int i = 0; i < 9; i++) q[i] = tl_rng_normal(&rng);
@@ -126,7 +126,7 @@ static void ranking(void **state) {
                     failures[m] += !(0.5 * f * f <= 1e-12 * xi * xi * size * size);
                 }
             }
-            print_message("%s, %s: failures in 4e4: hybrid %d, enum %d, fb %d, hybrid-newton %d, "
+            print_message("%s, %s: failures in 2e4: hybrid %d, enum %d, fb %d, hybrid-newton %d, "
                           "hybrid-enum %d\n",
                           associated ? "associated" : "coulomb", ill ? "ill" : "well", failures[0],
                           failures[1], failures[2], failures[3], failures[4]);
