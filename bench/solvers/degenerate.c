@@ -3,10 +3,9 @@
 // with unequal masses or odd units: dimensionless residual 1e-8 within 10 s each, or what was
 // reached.
 //     bench/degenerate [SOLVER]
+#include "support/bench_run.h"
 #include "support/scenes.h"
-#include "talus/talus.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct degenerate_row {
     const char *name;
@@ -41,30 +40,14 @@ static const degenerate_row rows[] = {
 
 static void run(talus_context *ctx, const char *solver, const degenerate_row *row) {
     talus_problem *p = NULL;
-    talus_solver *s = NULL;
-    double *r = NULL;
-    if (scene_create(ctx, &row->def, &p) == TALUS_OK &&
-        talus_solver_create(ctx, solver, &s) == TALUS_OK &&
-        talus_solver_set(s, "stop", "residual") == TALUS_OK &&
-        talus_solver_set(s, "tolerance", "1e-8") == TALUS_OK &&
-        talus_solver_set(s, "time_limit", "10") == TALUS_OK &&
-        talus_solver_set(s, "iterations", "100000000") == TALUS_OK &&
-        talus_solver_prepare(s, p) == TALUS_OK) {
-        const talus_problem_info facts = talus_problem_get_info(p);
-        talus_solve_info info;
-        talus_certificate judged;
-        r = calloc((size_t)facts.dim * (size_t)facts.count + 1, sizeof *r);
-        if (r && talus_solver_solve(s, r, &info) == TALUS_OK &&
-            talus_certify(p, r, &judged) == TALUS_OK)
-            printf("\"%s\",%d,%d,%d,%s,%d,%.4g,%.3g\n", row->name, facts.dim, facts.count,
-                   facts.dof, talus_outcome_text(info.outcome), info.iterations,
-                   1e3 * (info.prepare_seconds + info.solve_seconds), judged.residual);
-    } else {
+    bench_run x;
+    if (scene_create(ctx, &row->def, &p) != TALUS_OK)
         fprintf(stderr, "%s: %s\n", row->name, talus_context_last_error(ctx));
-    }
+    else if (bench_run_solve(ctx, p, solver, "1e-8", "1", &x))
+        printf("\"%s\",%d,%d,%d,%s,%d,%.4g,%.3g\n", row->name, x.facts.dim, x.facts.count,
+               x.facts.dof, talus_outcome_text(x.info.outcome), x.info.iterations,
+               1e3 * (x.info.prepare_seconds + x.info.solve_seconds), x.judged.residual);
     fflush(stdout);
-    free(r);
-    talus_solver_destroy(s);
     talus_problem_destroy(p);
 }
 

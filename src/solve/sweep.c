@@ -198,8 +198,8 @@ TL_INLINE void sweep_add_product(int d, const tl_splitting *s, int32_t row, doub
     TL_ASSUME(s->w.dim == d);
     const double *ri = s->r + (int64_t)d * row;
     double block[TL_MAX_DIM * TL_MAX_DIM], own[TL_MAX_DIM];
-    sweep_add_others(d, s, row, ri, u);
     tl_delassus_diagonal(&s->w, row, block);
+    sweep_add_others(d, s, row, ri, u);
     tl_mv(d, block, ri, own);
     for (int k = 0; k < d; k++) u[k] += own[k];
 }
