@@ -247,7 +247,7 @@ static void auto_clear(talus_solver *base) {
 }
 
 const tl_solver_ops tl_auto_ops = {.name = "auto",
-                                   .summary = "chooses, watches and switches: sweeps, then Newton",
+                                   .summary = "chooses, watches and switches: sweeps, Newton, interior point",
                                    .size = sizeof(auto_solver),
                                    .options_size = sizeof(auto_options),
                                    .options = auto_rows,
