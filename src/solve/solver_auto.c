@@ -246,11 +246,12 @@ static void auto_clear(talus_solver *base) {
     tl_newton_clear(base);
 }
 
-const tl_solver_ops tl_auto_ops = {.name = "auto",
-                                   .summary = "chooses, watches and switches: sweeps, Newton, interior point",
-                                   .size = sizeof(auto_solver),
-                                   .options_size = sizeof(auto_options),
-                                   .options = auto_rows,
-                                   .prepare = auto_prepare,
-                                   .solve = auto_solve,
-                                   .clear = auto_clear};
+const tl_solver_ops tl_auto_ops = {
+    .name = "auto",
+    .summary = "chooses, watches and switches: sweeps, Newton, interior point",
+    .size = sizeof(auto_solver),
+    .options_size = sizeof(auto_options),
+    .options = auto_rows,
+    .prepare = auto_prepare,
+    .solve = auto_solve,
+    .clear = auto_clear};
