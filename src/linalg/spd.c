@@ -81,10 +81,9 @@ static talus_status spd_numeric(tl_spd *s, const tl_csr *a, cholmod_sparse *lowe
 
 static talus_status spd_factor(tl_spd *s, const tl_csr *a, int32_t *bad) {
     cholmod_sparse *lower = spd_room(s, a);
-    if (lower) {
-        spd_fill(s, a, lower);
-        s->factor = cholmod_l_analyze(lower, &s->common);
-    }
+    if (!lower) return spd_memory(s->ctx, s->n);
+    spd_fill(s, a, lower);
+    s->factor = cholmod_l_analyze(lower, &s->common);
     const talus_status status =
         s->factor ? spd_numeric(s, a, lower, bad) : spd_memory(s->ctx, s->n);
     cholmod_l_free_sparse(&lower, &s->common);
