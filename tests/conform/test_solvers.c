@@ -349,7 +349,7 @@ static void time_limit(void **state) {
         const talus_problem_info facts = talus_problem_get_info(p);
         const int64_t size = (int64_t)facts.dim * facts.count;
         double *r = solve_room(size);
-        const double limits[] = {0.0, 0.05};
+        const double limits[] = {0.0, 0.03};
         for (int k = 0; k < 2; k++) {
             char options[96];
             (void)snprintf(options, sizeof options, "%stime_limit=%g", endless, limits[k]);
@@ -381,7 +381,7 @@ typedef struct canceller {
 
 static void *cancel_later(void *arg) {
     canceller *c = arg;
-    nanosleep(&(struct timespec){.tv_nsec = 40000000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL);
     c->at = now();
     talus_context_cancel(ctx, true);
     return NULL;
