@@ -5,5 +5,9 @@
 #include "talus/base.h"
 #include "talus/file.h"
 #include "talus/problem.h"
+#include "talus/record.h"
+#include "talus/scene.h"
+#include "talus/shape.h"
 #include "talus/solver.h"
+#include "talus/world.h"
 #endif // TALUS_TALUS_H

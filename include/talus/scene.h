@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scene files (YAML): materials, shapes, bodies, generators, motions, scheme, solver, output. One
+// table holds every key with its type, unit, range, default and text; it drives reading, errors and
+// help.
+#ifndef TALUS_SCENE_H
+#define TALUS_SCENE_H
+#include "talus/world.h"
+TALUS_EXTERN_C_BEGIN
+
+typedef struct talus_scene talus_scene; ///< opaque: a checked scene
+
+/// Read and check a scene. `set` holds `set_count` overrides "path.to.key=value". An error names
+/// file, line, column, key, what is allowed, and for an unknown key the nearest known one.
+TALUS_API talus_status talus_scene_read(talus_context *ctx, const char *path,
+                                        const char *const *set, int32_t set_count,
+                                        talus_scene **out) TALUS_MUST_CHECK;
+/// The same from text; `name` stands for the file in errors.
+TALUS_API talus_status talus_scene_parse(talus_context *ctx, const char *name, const char *text,
+                                         size_t length, const char *const *set, int32_t set_count,
+                                         talus_scene **out) TALUS_MUST_CHECK;
+TALUS_API void talus_scene_destroy(talus_scene *s); ///< NULL is allowed
+
+/// What a scene asks for besides the world.
+typedef struct talus_scene_info {
+    const char *title; ///< "" when not given
+    const char *text;  ///< the scene as it was read, with the overrides written below it as
+                       ///< comments
+    int32_t dim;
+    int32_t bodies, free_bodies; ///< after generation, of those there at the start
+    double until;                ///< end of the run [s]
+    int64_t steps;               ///< most steps; 0: no limit
+    double frame_interval;       ///< time between recorded frames [s]
+    bool record_contacts;        ///< contacts with each frame
+    bool record_ledger;          ///< the ledger of every step
+    bool stop_at_rest;           ///< end when the kinetic energy stays below rest_energy
+    double rest_energy;          ///< [J] per free body
+    uint64_t seed;
+} talus_scene_info;
+TALUS_API talus_scene_info talus_scene_get_info(const talus_scene *s);
+
+/// Make the world of a scene at t = 0. Generators run here; starting overlaps are errors.
+TALUS_API talus_status talus_scene_make_world(const talus_scene *s,
+                                              talus_world **out) TALUS_MUST_CHECK;
+/// Called before every step: bodies that enter later (rain), motions that begin.
+TALUS_API talus_status talus_scene_advance(talus_scene *s, talus_world *w) TALUS_MUST_CHECK;
+
+/// One key of the table, for help and docs; what is pointed to is static.
+typedef struct talus_scene_key {
+    const char *path; ///< "materials[].friction"
+    const char *kind; ///< "number", "integer", "vector", "text", "choice", "yes/no", "list", "map"
+    const char *unit; ///< "m", "rad", … or ""
+    const char *initial; ///< default as text; NULL: required
+    const char *text;
+    char range[160];
+} talus_scene_key;
+TALUS_API bool talus_scene_key_at(int32_t index, talus_scene_key *out);
+
+TALUS_EXTERN_C_END
+#endif // TALUS_SCENE_H

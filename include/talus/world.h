@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// A world: bodies, obstacles, materials and a clock. Every step becomes one friction problem
+// (talus/problem.h), is solved, certified and put down in a ledger.
+//
+// Vectors have three components also in 2D, where z = 0 and rotations are about z. Orientations are
+// unit quaternions (w, x, y, z) that turn the body's frame into the world's. SI units are used in
+// the texts; any consistent system will do.
+#ifndef TALUS_WORLD_H
+#define TALUS_WORLD_H
+#include "talus/shape.h"
+#include "talus/solver.h"
+TALUS_EXTERN_C_BEGIN
+
+typedef struct talus_world talus_world; ///< opaque; used by one thread at a time
+
+/// How a step is made: X(name, text, what it is) [theory/schemes].
+#define TALUS_SCHEME_LIST(X)                                                                       \
+    X(TALUS_SCHEME_FIXED_POINT, "fixed-point",                                                     \
+      "gaps and exact Coulomb friction at the end of step")                                        \
+    X(TALUS_SCHEME_CONVEX, "convex", "the same with the associated law: opens while sliding")      \
+    X(TALUS_SCHEME_MOREAU_JEAN, "moreau-jean", "impact laws e_n, e_t at touching contacts, theta") \
+    X(TALUS_SCHEME_PENALTY, "penalty", "springs and dashpots at contacts, explicit small steps")
+
+typedef enum talus_scheme {
+#define TALUS_SCHEME_ENUM(name, text, what) name,
+    TALUS_SCHEME_LIST(TALUS_SCHEME_ENUM)
+#undef TALUS_SCHEME_ENUM
+} talus_scheme;
+
+TALUS_API const char *talus_scheme_text(talus_scheme scheme);
+
+/// Normal force of the penalty scheme over depth d > 0: X(name, text, what it is)
+/// [theory/penalty].
+#define TALUS_PENALTY_LIST(X)                                                                      \
+    X(TALUS_PENALTY_CLAMPED, "clamped", "max(0, k d + c d')")                                      \
+    X(TALUS_PENALTY_LINEAR, "linear", "k d + c d', attracts while parting")                        \
+    X(TALUS_PENALTY_HERTZ, "hertz", "max(0, K d^3/2 + chi d^3/2 d')")
+
+typedef enum talus_penalty {
+#define TALUS_PENALTY_ENUM(name, text, what) name,
+    TALUS_PENALTY_LIST(TALUS_PENALTY_ENUM)
+#undef TALUS_PENALTY_ENUM
+} talus_penalty;
+
+/// Dissipation chi of the Hertz law from the wanted restitution e and the speed at first touch:
+/// X(name, text, formula).
+#define TALUS_CHI_LIST(X)                                                                          \
+    X(TALUS_CHI_HUNT_CROSSLEY, "hunt-crossley", "3 (1 - e) K / (2 v)")                             \
+    X(TALUS_CHI_LANKARANI, "lankarani-nikravesh", "3 (1 - e^2) K / (4 v)")                         \
+    X(TALUS_CHI_FLORES, "flores", "8 (1 - e) K / (5 e v)")                                         \
+    X(TALUS_CHI_GONTHIER, "gonthier", "(1 - e^2) K / (e v)")                                       \
+    X(TALUS_CHI_HERBERT, "herbert-mcwhannell", "6 (1 - e) K / (((2 e - 1)^2 + 3) v)")              \
+    X(TALUS_CHI_LEE_WANG, "lee-wang", "3 (1 - e) K / (4 v)")
+
+typedef enum talus_chi {
+#define TALUS_CHI_ENUM(name, text, formula) name,
+    TALUS_CHI_LIST(TALUS_CHI_ENUM)
+#undef TALUS_CHI_ENUM
+} talus_chi;
+
+/// How the penalty scheme integrates.
+typedef enum talus_integrator {
+    TALUS_INTEGRATOR_LEAP_FROG = 0,       ///< "leap-frog"
+    TALUS_INTEGRATOR_PREDICTOR_CORRECTOR, ///< "predictor-corrector" (Gear, third order)
+} talus_integrator;
+
+/// A material, or what holds between two of them. Between two materials without an entry of their
+/// own every figure is the geometric mean of the two, so that one smooth side makes it smooth.
+typedef struct talus_material_def {
+    double friction;      ///< mu >= 0
+    double restitution;   ///< e_n in [0, 1]; moreau-jean, and damping of penalty
+    double restitution_t; ///< e_t in [0, 1]; moreau-jean
+    double stiffness;     ///< penalty: k_n [N/m] (clamped, linear); > 0
+    double damping;       ///< penalty: c_n [N s/m] (clamped, linear); < 0: from restitution
+    double young;         ///< penalty, hertz: E [Pa]
+    double poisson;       ///< penalty, hertz: nu in [0, 0.5)
+    double tangential;    ///< penalty: k_t / k_n, default 2/7
+} talus_material_def;
+
+TALUS_API talus_material_def talus_material_default(void); ///< mu 0.5, e 0, k 1e5, E 1e7, nu 0.3
+
+/// How a body moves that does not move freely: pose(t) for all t, from the pose it was added with.
+typedef enum talus_motion_kind {
+    TALUS_MOTION_FREE = 0,    ///< by its mass and the forces on it
+    TALUS_MOTION_FIXED,       ///< not at all
+    TALUS_MOTION_VELOCITY,    ///< x(t) = x0 + velocity t
+    TALUS_MOTION_OSCILLATION, ///< x(t) = x0 + amplitude (sin(2 pi frequency t + phase) − sin
+                              ///< phase), and likewise an angle about `axis`
+    TALUS_MOTION_ROTATION,  ///< turns at `rate` about the line through `pivot` along `axis`
+    TALUS_MOTION_KEYFRAMES, ///< poses at given times, linear (slerp) between, held outside
+} talus_motion_kind;
+
+typedef struct talus_keyframe {
+    double time;
+    double position[3];
+    double orientation[4];
+} talus_keyframe;
+
+typedef struct talus_motion_def {
+    talus_motion_kind kind;
+    double velocity[3];             ///< [m/s]
+    double amplitude[3];            ///< [m]
+    double angle;                   ///< oscillation: amplitude of the angle about axis [rad]
+    double frequency, phase;        ///< [1/s], [rad]
+    double axis[3], pivot[3];       ///< axis 0: z
+    double rate;                    ///< [rad/s]
+    const talus_keyframe *keyframe; ///< ascending times; copied
+    int32_t keyframe_count;
+    double start, stop; ///< the motion runs for t in [start, stop] and rests before and after; stop
+                        ///< <= start: for ever. Not for keyframes
+} talus_motion_def;
+
+/// A body to add; begin with talus_body_default().
+typedef struct talus_body_def {
+    int32_t shape;    ///< from talus_world_add_shape
+    int32_t material; ///< from talus_world_add_material; 0 is there from the beginning
+    double position[3], orientation[4];
+    double velocity[3], spin[3];  ///< in the world's frame [m/s], [rad/s]
+    double density;               ///< [kg/m³] (2D kg/m²); used where mass is 0
+    double mass;                  ///< [kg]; 0: from density
+    double inertia[3];            ///< principal moments; all 0: those of the shape with this mass
+    double force[3], torque[3];   ///< constant, besides gravity, in the world's frame
+    double damping, spin_damping; ///< rate at which velocity and spin decay [1/s]
+    bool locked[6];               ///< components of velocity and spin (world x, y, z) held at zero
+    talus_motion_def motion;
+} talus_body_def;
+
+TALUS_API talus_body_def talus_body_default(void); ///< free, density 2600, at rest at the origin
+
+/// How a world is made; begin with talus_world_default().
+typedef struct talus_world_def {
+    int32_t dim;       ///< 2 or 3
+    double gravity[3]; ///< [m/s²]
+    talus_scheme scheme;
+    double step;      ///< h [s], > 0; with max_move the largest step
+    double max_move;  ///< > 0: steps so small that no point of a free body moves farther [m]
+    double theta;     ///< moreau-jean: in [1/2, 1]
+    double reach;     ///< contacts are made of pairs nearer than this [m]; 0: twice the way of the
+                      ///< fastest body in the step
+    double period[3]; ///< length of the periodic cell along each axis; 0: not periodic
+    talus_penalty penalty;
+    talus_chi chi;
+    talus_integrator integrator;
+    const char *solver; ///< name in the registry; copied
+    double tolerance;   ///< of the certificate's residual (no unit); missing it is counted
+    int32_t iterations; ///< most iterations per step
+    double time_limit;  ///< most seconds per step spent solving
+    bool warm_start;    ///< begin with the impulses of the step before
+    int32_t threads;
+} talus_world_def;
+
+TALUS_API talus_world_def talus_world_default(void);
+
+TALUS_API talus_status talus_world_create(talus_context *ctx, const talus_world_def *def,
+                                          talus_world **out) TALUS_MUST_CHECK;
+TALUS_API void talus_world_destroy(talus_world *w); ///< NULL is allowed
+/// Set an option of the world's solver by key, as talus_solver_set does.
+TALUS_API talus_status talus_world_set_solver(talus_world *w, const char *key,
+                                              const char *value) TALUS_MUST_CHECK;
+
+/// Indices are given from 0 on (materials: from 1, since 0 is the default material).
+TALUS_API talus_status talus_world_add_shape(talus_world *w, const talus_shape_def *shape,
+                                             int32_t *out) TALUS_MUST_CHECK;
+TALUS_API talus_status talus_world_add_material(talus_world *w, const talus_material_def *material,
+                                                int32_t *out) TALUS_MUST_CHECK;
+/// What holds between materials a and b (which may be equal), in place of the mean.
+TALUS_API talus_status talus_world_set_pair(talus_world *w, int32_t a, int32_t b,
+                                            const talus_material_def *pair) TALUS_MUST_CHECK;
+/// Bodies may be added between steps at any time.
+TALUS_API talus_status talus_world_add_body(talus_world *w, const talus_body_def *body,
+                                            int32_t *out) TALUS_MUST_CHECK;
+/// Replace the constant force and torque on a body.
+TALUS_API talus_status talus_world_set_force(talus_world *w, int32_t body, const double force[3],
+                                             const double torque[3]) TALUS_MUST_CHECK;
+/// Give a body another motion from now on; its pose at that moment is where the motion begins.
+TALUS_API talus_status talus_world_set_motion(talus_world *w, int32_t body,
+                                              const talus_motion_def *motion) TALUS_MUST_CHECK;
+
+/// What one step did. Energies in J, over this step where they are works or losses. They close:
+///     kinetic + potential + elastic (now) = the same before + work − all losses.
+typedef struct talus_ledger {
+    int64_t step;              ///< number of the step, from 1
+    double time, h;            ///< at the end of the step [s]; its length [s]
+    double kinetic, potential; ///< of free bodies; potential of gravity, 0 at the origin
+    double elastic;            ///< stored in contact springs (penalty)
+    double work_obstacles;     ///< done by scripted bodies through contacts
+    double work_forces;        ///< done by given forces and torques, less what damping took
+    double loss_impact;        ///< >= 0 [theory/schemes]
+    double loss_friction;      ///< >= 0
+    double loss_numerical;     ///< of the time stepping itself, and of correcting gaps; any sign
+    double momentum[3], angular[3]; ///< of free bodies, angular about the origin
+    double penetration;             ///< deepest overlap at the beginning of the step [m]; 0: none
+    int32_t bodies, contacts;       ///< free bodies; contacts in the problem
+    int32_t open, stick, slip;      ///< contacts by status
+    int32_t iterations;
+    talus_outcome outcome;
+    double residual, natural; ///< of the certificate
+    bool missed;              ///< residual > tolerance
+    int64_t missed_steps;     ///< steps so far that missed
+    double detect_seconds, assemble_seconds, solve_seconds, certify_seconds, total_seconds;
+} talus_ledger;
+
+/// Make one step. `ledger` may be NULL. Missing the tolerance is counted in the ledger; an error
+/// means that the step was not made and the world is as before.
+TALUS_API talus_status talus_world_step(talus_world *w, talus_ledger *ledger) TALUS_MUST_CHECK;
+TALUS_API double talus_world_time(const talus_world *w);
+/// The next step's length (and largest length, with max_move).
+TALUS_API talus_status talus_world_set_step(talus_world *w, double h) TALUS_MUST_CHECK;
+/// 64-bit hash of the whole state: equal hashes, equal runs.
+TALUS_API uint64_t talus_world_hash(const talus_world *w);
+
+/// Bodies as they are now. Borrowed: valid until the next step or change of the world.
+typedef struct talus_body_view {
+    int32_t count;
+    const double *position;    ///< 3 each
+    const double *orientation; ///< 4 each
+    const double *velocity;    ///< 3 each
+    const double *spin;        ///< 3 each, in the world's frame
+    const double *mass;        ///< 0 for bodies that do not move freely
+    const int32_t *shape, *material;
+    const int32_t *motion; ///< talus_motion_kind
+} talus_body_view;
+TALUS_API void talus_world_bodies(const talus_world *w, talus_body_view *out);
+
+/// Contacts of the last step, sorted by (a, b, feature). Borrowed likewise.
+typedef struct talus_contact_view {
+    int32_t count;
+    const int32_t *a, *b;    ///< bodies
+    const uint32_t *feature; ///< which of the pair's contacts
+    const double *point;     ///< 3 each, midway between the surfaces
+    const double *normal;    ///< 3 each, from b to a
+    const double *gap;       ///< at the beginning of the step
+    const double *impulse;   ///< 3 each, on a, in the world's frame [N s]
+    const double *velocity;  ///< 3 each, of a relative to b, in the world's frame, after the step
+    const uint8_t *status;   ///< 0 open, 1 sticking, 2 sliding
+} talus_contact_view;
+TALUS_API void talus_world_contacts(const talus_world *w, talus_contact_view *out);
+
+/// Shapes and materials as they were added; false past the end.
+TALUS_API bool talus_world_shape_at(const talus_world *w, int32_t index, talus_shape_def *out);
+TALUS_API bool talus_world_material_at(const talus_world *w, int32_t index,
+                                       talus_material_def *out);
+/// The definition the world was made with (`solver` borrowed from the world).
+TALUS_API talus_world_def talus_world_get_def(const talus_world *w);
+/// The problem of the last step, to be written to a file or solved again; NULL before the first
+/// step and with the penalty scheme. Borrowed likewise.
+TALUS_API const talus_problem *talus_world_problem(const talus_world *w);
+
+TALUS_EXTERN_C_END
+#endif // TALUS_WORLD_H

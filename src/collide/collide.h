@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which items are near each other, and where. An item is a shape that some body carries; the pose
+// of every item is handed over at each search. One source serves 2D (z = 0) and 3D.
+//
+// A new shape is one file with its pair functions and its rows in the table of pair.c.
+#ifndef TL_COLLIDE_COLLIDE_H
+#define TL_COLLIDE_COLLIDE_H
+#include "base/context.h"
+#include "talus/shape.h"
+
+typedef struct tl_pose {
+    double x[3]; ///< origin of the shape's frame
+    double q[4]; ///< unit quaternion (w, x, y, z): shape's frame to world
+} tl_pose;
+
+/// One contact point of two items, a < b.
+typedef struct tl_touch {
+    int32_t a, b;
+    uint32_t feature; ///< which of the pair's contact points; stays the same while it persists
+    double gap;       ///< signed distance, < 0: overlap
+    double normal[3]; ///< unit, from b to a
+    double arm_a[3];  ///< point on a's surface, from the pose of a
+    double arm_b[3];  ///< point on b's surface, from the pose of b; with periodic axes the image of
+                     ///< b nearest to a is meant, so x_a + arm_a = x_b + image + arm_b + gap normal
+} tl_touch;
+
+typedef struct tl_collide tl_collide;
+
+/// `period[k]` > 0 makes axis k periodic; items must be smaller than half of it (unbounded ones are
+/// not repeated).
+talus_status tl_collide_create(talus_context *ctx, int32_t dim, const double period[3],
+                               tl_collide **out) TALUS_MUST_CHECK;
+void tl_collide_destroy(tl_collide *c); // NULL is allowed
+talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape,
+                                  int32_t *out) TALUS_MUST_CHECK;
+/// Add an item. Items of one group never touch each other, nor do two that are immovable.
+talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bool immovable,
+                                 int32_t *out) TALUS_MUST_CHECK;
+/// Take the item's immovable mark or set it (a body's motion was changed).
+void tl_collide_set_immovable(tl_collide *c, int32_t item, bool immovable);
+
+/// Find every contact point with gap <= reach. Buffers grow, nothing is dropped; linear in the
+/// items for any sizes; the same result, bit for bit, for any number of threads. Allocates only
+/// when a buffer has to grow.
+talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach,
+                               int32_t threads) TALUS_MUST_CHECK;
+/// The points of the last search, sorted by (a, b, feature); borrowed until the next.
+const tl_touch *tl_collide_touches(const tl_collide *c, int64_t *count);
+
+/// Largest distance of a point of the shape from its origin (infinite for unbounded shapes).
+double tl_shape_extent(int32_t dim, const talus_shape_def *shape);
+
+#endif // TL_COLLIDE_COLLIDE_H
