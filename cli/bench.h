@@ -111,8 +111,9 @@ void bench_plot_size(FILE *stream, const bench_set *set, int tolerance);
 enum { BENCH_BRIGHT = 6 };
 /// Text of an HTML or SVG file, with its special characters escaped.
 void bench_escape(FILE *stream, const char *text);
-/// Attributes of the line or mark of a series: colour, dashes, number.
-void bench_plot_style(FILE *stream, const bench_series *series);
+/// Attributes of the `mark` ("line", "dot") of a series: class, with that of its hue and, from
+/// BENCH_BRIGHT on, "off"; number; dashes.
+void bench_plot_style(FILE *stream, const char *mark, const bench_series *series);
 
 /// The page. `facts` is a line on how and where it was measured.
 void bench_page_write(FILE *stream, const bench_set *set, const char *facts);

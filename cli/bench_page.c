@@ -107,9 +107,8 @@ static void page_legend(FILE *stream, const bench_set *set) {
         const bool on = k < BENCH_BRIGHT;
         fprintf(stream, "<button class=\"key%s\" data-k=\"%d\" aria-pressed=\"%s\">",
                 on ? "" : " off", k, on ? "true" : "false");
-        fprintf(stream, "<svg class=\"plot\" width=\"28\" height=\"10\"><path class=\"line%s\" ",
-                on ? "" : " off");
-        bench_plot_style(stream, s);
+        fputs("<svg class=\"plot\" width=\"28\" height=\"10\"><path ", stream);
+        bench_plot_style(stream, "line", s);
         fputs(" d=\"M1 5H27\"/></svg>", stream);
         bench_escape(stream, s->label);
         fprintf(stream, " <small>%d/%d", solved, all);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plots as SVG. Colours are CSS variables (cli/page/plot.css), so that they follow light and dark;
-// series k has hue k mod 8 and, from the ninth on, dashes.
+// in a picture that stands alone their values, because not every viewer knows variables. Series k
+// has hue k mod 8 and, from the ninth on, dashes.
 #define _GNU_SOURCE
 #include "bench.h"
 #include "page.h"
@@ -17,7 +18,7 @@ typedef struct plot_frame {
 
 static const plot_frame plot_frame_usual = {
     .left = 58.0, .right = 616.0, .top = 12.0, .bottom = 340.0};
-enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 388, PLOT_LEGEND = 170 };
+enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 388, PLOT_LEGEND = 170, PLOT_HUES = 8 };
 
 static double plot_x(const plot_frame *f, double x) {
     return f->left + (x - f->x_from) / (f->x_to - f->x_from) * (f->right - f->left);
@@ -37,11 +38,50 @@ void bench_escape(FILE *stream, const char *text) {
     }
 }
 
-void bench_plot_style(FILE *stream, const bench_series *series) {
+void bench_plot_style(FILE *stream, const char *mark, const bench_series *series) {
     static const char *const dash[] = {"", "7 3", "2 3", "9 3 2 3"};
-    const char *pattern = dash[series->rank / 8 % 4];
-    fprintf(stream, "data-k=\"%d\" style=\"--c:var(--c%d)\"", series->rank, series->rank % 8);
+    const char *pattern = dash[series->rank / PLOT_HUES % 4];
+    fprintf(stream, "class=\"%s k%d%s\" data-k=\"%d\"", mark, series->rank % PLOT_HUES,
+            series->rank >= BENCH_BRIGHT ? " off" : "", series->rank);
     if (pattern[0]) fprintf(stream, " stroke-dasharray=\"%s\"", pattern);
+}
+
+// The value of a variable in the light palette (0) or the dark one (1), which come in this order.
+static void plot_value(FILE *stream, int palette, const char *variable) {
+    char *key = cli_text("%s: ", variable);
+    const char *at = strstr(cli_page_plot_css, key);
+    if (at && palette == 1) at = strstr(at + 1, key);
+    if (at) fprintf(stream, "%.*s", (int)strcspn(at + strlen(key), ";"), at + strlen(key));
+    free(key);
+}
+
+// One rule, a line of plot.css, with values in place of variables. `hue`: that of the series, which
+// its selector then names; -1 where there is none.
+static void plot_rule(FILE *stream, int palette, const char *rule, int hue) {
+    const char *body = strchr(rule, '{'), *variable;
+    char name[24];
+    fprintf(stream, "%.*s", (int)(body - rule - 1), rule);
+    if (hue >= 0) fprintf(stream, ".k%d", hue);
+    fputc(' ', stream);
+    while ((variable = strstr(body, "var("))) {
+        fprintf(stream, "%.*s", (int)(variable - body), body);
+        body = variable + strcspn(variable, ")") + 1;
+        snprintf(name, sizeof name, "%.*s", (int)(body - variable) - 5, variable + 4);
+        if (strcmp(name, "--c") == 0) snprintf(name, sizeof name, "--c%d", hue);
+        plot_value(stream, palette, name);
+    }
+    fprintf(stream, "%s\n", body);
+}
+
+// All rules for plots, which end plot.css.
+static void plot_rules(FILE *stream, int palette) {
+    char *text = cli_text("%s", strstr(cli_page_plot_css, "\n.plot ") + 1), *rest = text;
+    for (char *rule = strsep(&rest, "\n"); rule && *rule; rule = strsep(&rest, "\n")) {
+        const bool hues = strstr(rule, "var(--c)");
+        for (int k = hues ? 0 : -1; k < (hues ? PLOT_HUES : 0); k++)
+            plot_rule(stream, palette, rule, k);
+    }
+    free(text);
 }
 
 static void plot_text(FILE *stream, double x, double y, const char *anchor, const char *text) {
@@ -102,8 +142,8 @@ static void plot_steps(FILE *stream, const plot_frame *f, const bench_set *set,
                        const bench_series *s, int tolerance) {
     const size_t count = (size_t)set->problems;
     double *ratio = bench_set_sorted(set, s, tolerance);
-    fprintf(stream, "<path class=\"line%s\" ", s->rank >= BENCH_BRIGHT ? " off" : "");
-    bench_plot_style(stream, s);
+    fputs("<path ", stream);
+    bench_plot_style(stream, "line", s);
     fprintf(stream, " d=\"M%.1f %.1f", f->left, plot_y(f, 0.0));
     for (size_t k = 0; k < count && isfinite(ratio[k]) && log10(ratio[k]) <= f->x_to; k++)
         if (k + 1 == count || ratio[k + 1] > ratio[k])
@@ -119,8 +159,8 @@ static void plot_legend(FILE *stream, const bench_set *set) {
     double y = 24.0;
     for (int k = 0; k < set->count && k <= BENCH_BRIGHT; k++, y += 20.0) {
         const bench_series *s = &set->series[k];
-        fprintf(stream, "<path class=\"line%s\" ", k >= BENCH_BRIGHT ? " off" : "");
-        bench_plot_style(stream, s);
+        fputs("<path ", stream);
+        bench_plot_style(stream, "line", s);
         fprintf(stream, " d=\"M%d %.1fh26\"/><text class=\"name\" x=\"%d\" y=\"%.1f\">",
                 PLOT_WIDTH + 4, y, PLOT_WIDTH + 37, y + 4.0);
         if (k == BENCH_BRIGHT)
@@ -152,7 +192,13 @@ void bench_plot_profile(FILE *stream, const bench_set *set, int tolerance, bool 
             " data-axes='{\"tolerance\":%d,\"left\":%g,\"right\":%g,\"top\":%g,\"bottom\":%g,"
             "\"most\":%g}'>\n",
             tolerance, f.left, f.right, f.top, f.bottom, pow(10.0, f.x_to));
-    if (alone) fprintf(stream, "<style>%s</style>\n", cli_page_plot_css);
+    if (alone) {
+        fputs("<style>\n", stream);
+        plot_rules(stream, 0);
+        fputs("@media (prefers-color-scheme: dark) {\n", stream);
+        plot_rules(stream, 1);
+        fputs("}\n</style>\n", stream);
+    }
     fprintf(stream, "<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n", width, PLOT_HEIGHT);
     plot_powers(stream, &f, true);
     for (int k = 0; k <= 4; k++) {
@@ -208,8 +254,8 @@ void bench_plot_size(FILE *stream, const bench_set *set, int tolerance) {
             if (!row || !(set->size[p] > 0.0)) continue;
             char time[24];
             cli_seconds(time, row->seconds);
-            fprintf(stream, "<circle class=\"dot%s\" ", s >= BENCH_BRIGHT ? " off" : "");
-            bench_plot_style(stream, &set->series[s]);
+            fputs("<circle ", stream);
+            bench_plot_style(stream, "dot", &set->series[s]);
             fprintf(stream, " cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>",
                     plot_x(&f, log10(set->size[p])), plot_y(&f, log10(row->seconds)));
             bench_escape(stream, set->series[s].label);

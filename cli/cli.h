@@ -55,6 +55,11 @@ enum { CLI_OPTION_END = -1, CLI_OPTION_WRONG = -2, CLI_OPTION_HELP = -3, CLI_OPT
 /// The next option of the command line, its value in *value; arguments that are no options are
 /// moved to the end and start at optind after CLI_OPTION_END. A wrong one has been reported.
 int cli_next_option(const cli_verb *verb, int argc, char **argv, const char **value);
+/// All options, each given to `take`, which returns false after a message. CLI_DONE with the other
+/// arguments from optind on, at least one of them, or with *help set, where the page is asked for;
+/// CLI_USAGE after a message.
+int cli_parse(const cli_verb *verb, int argc, char **argv,
+              bool (*take)(void *user, int id, const char *value), void *user, bool *help);
 
 /// One line on stderr: "talus: …". A progress line that stands there is wiped first.
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

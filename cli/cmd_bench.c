@@ -98,7 +98,8 @@ static bool bench_set_list(char **list, const char ***word, int *count, const ch
     return true;
 }
 
-static bool bench_take(bench_args *args, int id, const char *value) {
+static bool bench_take(void *user, int id, const char *value) {
+    bench_args *args = user;
     switch (id) {
     case BENCH_SOLVERS:
         return bench_set_list(&args->solvers, &args->solver, &args->solver_count, value);
@@ -390,32 +391,17 @@ static int bench_all(bench_args *args) {
     return good ? CLI_DONE : CLI_FAILED;
 }
 
-static int bench_parse(bench_args *args, const cli_verb *verb, int argc, char **argv, bool *help) {
-    const char *value;
-    int id;
-    optind = 1;
-    while ((id = cli_next_option(verb, argc, argv, &value)) != CLI_OPTION_END) {
-        if (id == CLI_OPTION_WRONG) return CLI_USAGE;
-        *help = id == CLI_OPTION_HELP;
-        if (*help) return CLI_DONE;
-        if (!bench_take(args, id, value)) return CLI_USAGE;
-    }
-    if (optind >= argc) {
-        cli_error(
-            "bench needs problems: 'talus bench FILE|DIR...' ('talus help bench' tells more)");
-        return CLI_USAGE;
-    }
-    for (int i = optind; i < argc; i++) solve_tasks_add(&args->tasks, argv[i]);
-    return bench_check_names(&args->tasks) ? CLI_DONE : CLI_USAGE;
-}
-
 int cli_bench(const cli_verb *verb, int argc, char **argv) {
     bench_args args = {
         .csv = "bench.csv", .html = "bench.html", .time_limit = "10", .threads = "1"};
     bool help = false;
-    int code = bench_parse(&args, verb, argc, argv, &help);
+    int code = cli_parse(verb, argc, argv, bench_take, &args, &help);
+    for (int i = optind; code == CLI_DONE && !help && i < argc; i++)
+        solve_tasks_add(&args.tasks, argv[i]);
     if (code == CLI_DONE && help) {
         cli_print_verb(verb, stdout);
+    } else if (code == CLI_DONE && !bench_check_names(&args.tasks)) {
+        code = CLI_USAGE;
     } else if (code == CLI_DONE) {
         const talus_context_def def = {.log = bench_log, .log_user = &args};
         const talus_status made = talus_context_create(&def, &args.ctx);

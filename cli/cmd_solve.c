@@ -116,7 +116,8 @@ static int solve_word(const char *option, const char *value, const char *const *
     return -1;
 }
 
-static bool solve_take(solve_args *args, int id, const char *value) {
+static bool solve_take(void *user, int id, const char *value) {
+    solve_args *args = user;
     static const char *const law[] = {"coulomb", "associated"};
     static const char *const start[] = {"zero", "guess", "solution"};
     int word = 0;
@@ -273,32 +274,15 @@ static int solve_all(solve_args *args) {
     return solved == tasks->count && written ? CLI_DONE : CLI_FAILED;
 }
 
-static int solve_parse(solve_args *args, const cli_verb *verb, int argc, char **argv, bool *help) {
-    const char *value;
-    int id;
-    optind = 1;
-    while ((id = cli_next_option(verb, argc, argv, &value)) != CLI_OPTION_END) {
-        if (id == CLI_OPTION_WRONG) return CLI_USAGE;
-        *help = id == CLI_OPTION_HELP;
-        if (*help) return CLI_DONE;
-        if (!solve_take(args, id, value)) return CLI_USAGE;
-    }
-    if (optind >= argc) {
-        cli_error(
-            "solve needs a problem: 'talus solve FILE|DIR...' ('talus help solve' tells more)");
-        return CLI_USAGE;
-    }
-    for (int i = optind; i < argc; i++) solve_tasks_add(&args->tasks, argv[i]);
-    return CLI_DONE;
-}
-
 int cli_solve(const cli_verb *verb, int argc, char **argv) {
     solve_args args = {0};
     bool help = false;
     int count = 0;
     char **words = solve_expand(argc, argv, &count);
     if (!words) return CLI_USAGE;
-    int code = solve_parse(&args, verb, count, words, &help);
+    int code = cli_parse(verb, count, words, solve_take, &args, &help);
+    for (int i = optind; code == CLI_DONE && !help && i < count; i++)
+        solve_tasks_add(&args.tasks, words[i]);
     if (code == CLI_DONE && help) {
         cli_print_verb(verb, stdout);
     } else if (code == CLI_DONE) {

@@ -61,3 +61,20 @@ int cli_next_option(const cli_verb *verb, int argc, char **argv, const char **va
     }
     return CLI_OPTION_WRONG;
 }
+
+int cli_parse(const cli_verb *verb, int argc, char **argv,
+              bool (*take)(void *user, int id, const char *value), void *user, bool *help) {
+    const char *value;
+    int id;
+    optind = 1;
+    *help = false;
+    while ((id = cli_next_option(verb, argc, argv, &value)) != CLI_OPTION_END) {
+        *help = id == CLI_OPTION_HELP;
+        if (*help) return CLI_DONE;
+        if (id == CLI_OPTION_WRONG || !take(user, id, value)) return CLI_USAGE;
+    }
+    if (optind < argc) return CLI_DONE;
+    cli_error("%s needs a problem: 'talus %s FILE|DIR...' ('talus help %s' tells more)", verb->name,
+              verb->name, verb->name);
+    return CLI_USAGE;
+}

@@ -3,13 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-const tl_option tl_gradient_rows[] = {
-    TL_DUAL_ROWS("first step, in units of r/u; 0: 1/lambda_max(W)"),
-    TL_ROW(tl_gradient_options, patience, TL_OPTION_INTEGER, "100", .low = 0, .high = INT32_MAX,
-           .text = "iterations without progress before extragradient steps from the best iterate; "
-                   "0: never"),
-    {0},
-};
+const tl_option tl_gradient_rows[] = {TL_GRADIENT_ROWS, {0}};
 
 double tl_gradient_momentum(double *theta) {
     const double old = *theta;

@@ -11,6 +11,14 @@ typedef struct tl_gradient_options {
     int32_t patience; // 0: the rule alone
 } tl_gradient_options;
 
+/// Rows of these options, for tables of structs that begin with a tl_gradient_options.
+#define TL_GRADIENT_ROWS                                                                           \
+    TL_DUAL_ROWS("first step, in units of r/u; 0: 1/lambda_max(W)"),                               \
+        TL_ROW(tl_gradient_options, patience, TL_OPTION_INTEGER, "100", .low = 0,                  \
+               .high = INT32_MAX,                                                                  \
+               .text = "iterations without progress before extragradient steps from the best "     \
+                       "iterate; 0: never")
+
 extern const tl_option tl_gradient_rows[];
 
 /// A method at work; first member of its own struct.
@@ -30,12 +38,12 @@ double tl_gradient_momentum(double *theta);
 /// The whole solve, with `begin` and `advance` set.
 void tl_gradient_solve(talus_solver *base, tl_gradient *g, double *r, talus_solve_info *info);
 
-#define TL_GRADIENT_OPS(id, text_name, text)                                                       \
+#define TL_GRADIENT_OPS(id, text_name, text, options_type, rows)                                   \
     const tl_solver_ops tl_##id##_ops = {.name = text_name,                                        \
                                          .summary = text,                                          \
                                          .size = sizeof(tl_dual),                                  \
-                                         .options_size = sizeof(tl_gradient_options),              \
-                                         .options = tl_gradient_rows,                              \
+                                         .options_size = sizeof(options_type),                     \
+                                         .options = rows,                                          \
                                          .prepare = tl_dual_prepare,                               \
                                          .solve = id##_solve,                                      \
                                          .clear = tl_dual_clear,                                   \

@@ -30,16 +30,22 @@ talus_status tl_outer_prepare(talus_solver *base, const talus_problem *p, int ve
     return TALUS_OK;
 }
 
+talus_status tl_inner_create(const talus_solver *outer, int32_t k, tl_measure stop,
+                             const talus_problem *p, talus_solver **out) {
+    const tl_common_options *opt = outer->options;
+    TL_TRY(talus_solver_create(outer->ctx, tl_outer_inner_name(k), out));
+    tl_common_options *inner = (*out)->options;
+    inner->stop = (int32_t)stop;
+    inner->threads = opt->threads;
+    inner->check = opt->check;
+    TL_TRY(talus_solver_prepare(*out, p));
+    (*out)->prepare_seconds = 0.0; // it is in that of the outer one; limits are what is left
+    return TALUS_OK;
+}
+
 talus_status tl_outer_prepare_inner(tl_outer *s, tl_measure stop) {
     const tl_outer_options *opt = s->dual.base.options;
-    TL_TRY(talus_solver_create(s->dual.base.ctx, tl_outer_inner_name(opt->inner), &s->inner));
-    tl_common_options *inner = s->inner->options;
-    inner->stop = (int32_t)stop;
-    inner->threads = opt->common.threads;
-    inner->check = opt->common.check;
-    TL_TRY(talus_solver_prepare(s->inner, &s->view.problem));
-    s->inner->prepare_seconds = 0.0; // it is in ours, and limits are given as what is left
-    return TALUS_OK;
+    return tl_inner_create(&s->dual.base, opt->inner, stop, &s->view.problem, &s->inner);
 }
 
 void tl_outer_velocity(const tl_outer *s, const double *l, double *u) {
@@ -63,24 +69,29 @@ double tl_outer_measure(const tl_outer *s, const double *l, const double *u, con
 }
 
 // Seconds since prepare began, without those between it and the solve.
-static double outer_gone(const tl_outer *s) {
-    return tl_seconds() - s->dual.start + s->dual.base.prepare_seconds;
+static double outer_gone(const tl_dual *s) {
+    return tl_seconds() - s->start + s->base.prepare_seconds;
 }
 
 bool tl_outer_interrupted(const tl_outer *s) {
     const tl_common_options *opt = s->dual.base.options;
-    return tl_cancelled(s->dual.base.ctx) || outer_gone(s) > opt->time_limit;
+    return tl_cancelled(s->dual.base.ctx) || outer_gone(&s->dual) > opt->time_limit;
+}
+
+int32_t tl_inner_solve(const tl_dual *s, talus_solver *inner, double tolerance, int32_t iterations,
+                       double *r) {
+    const tl_common_options *opt = s->base.options;
+    tl_common_options *limits = inner->options;
+    talus_solve_info info = {.outcome = TALUS_OUTCOME_SOLVED};
+    limits->tolerance = tolerance;
+    limits->iterations = iterations;
+    limits->time_limit = TL_MAX(opt->time_limit - outer_gone(s), 0.0);
+    inner->ops->solve(inner, r, &info);
+    s->info->local_solves += info.local_solves;
+    s->info->local_failures += info.local_failures;
+    return info.iterations;
 }
 
 int32_t tl_outer_inner(tl_outer *s, double tolerance, int32_t iterations, double *l) {
-    const tl_common_options *opt = s->dual.base.options;
-    tl_common_options *inner = s->inner->options;
-    talus_solve_info info = {.outcome = TALUS_OUTCOME_SOLVED};
-    inner->tolerance = tolerance;
-    inner->iterations = iterations;
-    inner->time_limit = TL_MAX(opt->time_limit - outer_gone(s), 0.0);
-    s->inner->ops->solve(s->inner, l, &info);
-    s->dual.info->local_solves += info.local_solves;
-    s->dual.info->local_failures += info.local_failures;
-    return info.iterations;
+    return tl_inner_solve(&s->dual, s->inner, tolerance, iterations, l);
 }

@@ -16,6 +16,13 @@ typedef struct tl_outer_options {
 
 /// Solvers that can be inner: those with `refresh`, in the order of the registry.
 const char *tl_outer_inner_name(int k);
+/// Choice k of them for the solver `outer`, stopping on `stop`, prepared on p.
+talus_status tl_inner_create(const talus_solver *outer, int32_t k, tl_measure stop,
+                             const talus_problem *p, talus_solver **out) TALUS_MUST_CHECK;
+/// Let it improve r in the time that is left to the solve of s. Counts of one-contact solves are
+/// added to the info of that. Returns the inner iterations.
+int32_t tl_inner_solve(const tl_dual *s, talus_solver *inner, double tolerance, int32_t iterations,
+                       double *r);
 
 /// Rows of tl_outer_options, the text of `inner` given.
 #define TL_OUTER_ROWS(inner_text)                                                                  \
@@ -45,9 +52,7 @@ double tl_outer_measure(const tl_outer *s, const double *l, const double *u, con
 bool tl_outer_interrupted(const tl_outer *s);
 /// u = W l + q, with q of the problem, not of the view.
 void tl_outer_velocity(const tl_outer *s, const double *l, double *u);
-/// Let the inner solver improve l for the view as it stands (after a `refresh` if that has
-/// changed), in the time that is left. Counts of one-contact solves are added to the info of the
-/// running solve. Returns the inner iterations.
+/// tl_inner_solve on l, for the view as it stands (after a `refresh` if that has changed).
 int32_t tl_outer_inner(tl_outer *s, double tolerance, int32_t iterations, double *l);
 
 #endif // TL_SOLVE_OUTER_H

@@ -9,9 +9,31 @@
 #include "solve/gradient.h"
 #include <string.h>
 
+typedef enum apgd_search { APGD_DIFFERENCE, APGD_VALUES } apgd_search;
+
+typedef struct apgd_options {
+    tl_gradient_options gradient;
+    int32_t search; // an apgd_search
+} apgd_options;
+
+static const char *apgd_search_name(int k) {
+    static const char *const names[] = {"difference", "values"};
+    return k < 2 ? names[k] : NULL;
+}
+
+// Of the methods that adapt L.
+static const tl_option apgd_rows[] = {
+    TL_GRADIENT_ROWS,
+    TL_ROW(apgd_options, search, TL_OPTION_CHOICE, "difference", .choice = apgd_search_name,
+           .text = "test of the adaptive step: differences, free of cancellation, or values of the "
+                   "objective as published, which rounding decides near a solution"),
+    {0},
+};
+
 typedef struct apgd {
     tl_gradient base; // a: y, b: its velocity v
     bool momentum, adapt, restart;
+    apgd_search search;
     double theta, lipschitz;
 } apgd;
 
@@ -23,6 +45,24 @@ static void apgd_begin(tl_gradient *g) {
     memcpy(g->b, g->u, (size_t)g->s->size * sizeof *g->b);
 }
 
+// f(x) = ½ x·W x + q·x, u = W x + q
+static double apgd_value(const tl_dual *s, const double *x, const double *u) {
+    return 0.5 * tl_dual_slope(s, x, u, s->w.q) + tl_dual_dot(s, s->w.q, x);
+}
+
+// f(x⁺) <= f(y) + ∇f(y)·(x⁺ − y) + L/2 |x⁺ − y|², or what that is where f is quadratic. A shift
+// of Coulomb's law adds the same to both sides. With `values`, the sums are those of the formula,
+// from left to right: their rounding is part of the published counts.
+static bool apgd_bounded(const apgd *m) {
+    const tl_gradient *g = &m->base;
+    const double *y = g->a, *v = g->b, distance = tl_dual_distance(g->s, g->next, y);
+    if (m->search == APGD_DIFFERENCE)
+        return tl_dual_dot_difference(g->s, g->next, y, g->next_u, v) <= m->lipschitz * distance;
+    return apgd_value(g->s, g->next, g->next_u) <= apgd_value(g->s, y, v) +
+                                                       tl_dual_slope(g->s, v, g->next, y) +
+                                                       m->lipschitz / 2.0 * distance;
+}
+
 static void apgd_advance(tl_gradient *g) {
     apgd *m = (apgd *)g;
     const tl_dual *s = g->s;
@@ -30,10 +70,7 @@ static void apgd_advance(tl_gradient *g) {
     for (int doubling = 0; doubling < 100; doubling++) {
         tl_dual_step(s, y, v, 1.0 / m->lipschitz, g->next);
         tl_dual_apply(s, g->next, g->next_u);
-        // f(x⁺) <= f(y) + ∇f(y)(x⁺ − y) + L/2 |x⁺ − y|², where f is quadratic
-        if (!m->adapt || tl_dual_dot_difference(s, g->next, y, g->next_u, v) <=
-                             m->lipschitz * tl_dual_distance(s, g->next, y))
-            break;
+        if (!m->adapt || apgd_bounded(m)) break;
         m->lipschitz *= 2.0;
     }
     double beta = m->momentum ? tl_gradient_momentum(&m->theta) : 0.0;
@@ -46,22 +83,32 @@ static void apgd_advance(tl_gradient *g) {
     }
     if (m->adapt) m->lipschitz *= 0.97;
     tl_dual_extrapolate(s, g->next, g->x, beta, y);
-    tl_dual_extrapolate(s, g->next_u, g->u, beta, v); // u is affine: no product needed
+    if (m->search == APGD_VALUES)
+        tl_dual_apply(s, y, v);
+    else
+        tl_dual_extrapolate(s, g->next_u, g->u, beta, v); // u is affine: no product needed
 }
 
-#define APGD(id, text_name, text, with_momentum, with_adapt, with_restart)                         \
-    static void id##_solve(talus_solver *s, double *r, talus_solve_info *info) {                   \
-        apgd m = {.base = {.begin = apgd_begin, .advance = apgd_advance},                          \
-                  .momentum = with_momentum,                                                       \
-                  .adapt = with_adapt,                                                             \
-                  .restart = with_restart};                                                        \
-        tl_gradient_solve(s, &m.base, r, info);                                                    \
-    }                                                                                              \
-    TL_GRADIENT_OPS(id, text_name, text)
+static void apgd_run(talus_solver *base, double *r, talus_solve_info *info, apgd m) {
+    m.base.begin = apgd_begin;
+    m.base.advance = apgd_advance;
+    if (m.adapt) m.search = (apgd_search)((const apgd_options *)base->options)->search;
+    tl_gradient_solve(base, &m.base, r, info);
+}
 
-APGD(pgd, "pgd", "projected gradient, fixed step", false, false, false)
-APGD(apgd, "apgd", "accelerated projected gradient, fixed step", true, false, false)
-APGD(apgd_as, "apgd-as", "accelerated projected gradient, adaptive step", true, true, false)
-APGD(apgd_ar, "apgd-ar", "accelerated projected gradient, adaptive restart", true, false, true)
-APGD(apgd_asr, "apgd-asr", "accelerated projected gradient, adaptive step and restart", true, true,
-     true)
+#define APGD(id, text_name, text, options_type, rows, ...)                                         \
+    static void id##_solve(talus_solver *s, double *r, talus_solve_info *info) {                   \
+        apgd_run(s, r, info, (apgd){__VA_ARGS__});                                                 \
+    }                                                                                              \
+    TL_GRADIENT_OPS(id, text_name, text, options_type, rows)
+
+APGD(pgd, "pgd", "projected gradient, fixed step", tl_gradient_options, tl_gradient_rows,
+     .adapt = false)
+APGD(apgd, "apgd", "accelerated projected gradient, fixed step", tl_gradient_options,
+     tl_gradient_rows, .momentum = true)
+APGD(apgd_as, "apgd-as", "accelerated projected gradient, adaptive step", apgd_options, apgd_rows,
+     .momentum = true, .adapt = true)
+APGD(apgd_ar, "apgd-ar", "accelerated projected gradient, adaptive restart", tl_gradient_options,
+     tl_gradient_rows, .momentum = true, .restart = true)
+APGD(apgd_asr, "apgd-asr", "accelerated projected gradient, adaptive step and restart",
+     apgd_options, apgd_rows, .momentum = true, .adapt = true, .restart = true)

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// polish: sweeps of nlgs until open, stick and slip have settled at every contact; then one
-// regularised Newton step on the equations of these states, an active-set solve, kept only if the
-// measure falls [docs/theory/newton.md].
+// polish: iterations of another solver (nlgs) until open, stick and slip have settled at every
+// contact; then one regularised Newton step on the equations of these states, an active-set solve,
+// kept only if the measure falls [docs/theory/newton.md].
 #include "solve/newton.h"
+#include "solve/outer.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+typedef struct polish_options {
+    tl_newton_options newton;
+    int32_t inner; // see tl_outer_inner_name
+} polish_options;
+
 #define ROW(f, kind, initial, ...) TL_ROW(tl_newton_options, f, kind, initial, __VA_ARGS__)
 static const tl_option polish_rows[] = {
+    TL_ROW(polish_options, inner, TL_OPTION_CHOICE, "nlgs", .choice = tl_outer_inner_name,
+           .text = "solver whose result is polished"),
     ROW(sweeps, TL_OPTION_INTEGER, "50", .low = 1, .high = 1000000,
-        .text = "sweeps of nlgs between two looks at the states; one look is one iteration"),
+        .text = "its iterations between two looks at the states; one look is one iteration"),
     ROW(proximal, TL_OPTION_NUMBER, "1e-8", .low = 0.0, .high = INFINITY, .above = true,
         .text = "regularisation of the step, in units of lambda_max(W_ii)"),
     ROW(warm, TL_OPTION_YES_NO, "yes", .text = "start from the impulses given, else from zero"),
@@ -20,6 +29,7 @@ enum { POLISH_SAME = 2 }; // looks at the same states before the first step
 
 typedef struct polish {
     tl_newton newton;
+    talus_solver *inner;  // NULL: nlgs, which the Newton method has anyway
     unsigned char *state; // rows: a tl_contact_status
 } polish;
 
@@ -27,12 +37,18 @@ static void polish_clear(talus_solver *base) {
     polish *s = (polish *)base;
     tl_free(base->ctx, s->state);
     s->state = NULL;
+    talus_solver_destroy(s->inner);
+    s->inner = NULL;
     tl_newton_clear(base);
 }
 
 static talus_status polish_prepare(talus_solver *base, const talus_problem *p) {
     TL_TRY(tl_newton_prepare(base, p));
     polish *s = (polish *)base;
+    const polish_options *opt = base->options;
+    // By the rule `change` a start counts as infinitely bad, so that it is left for what follows.
+    if (strcmp(tl_outer_inner_name(opt->inner), s->newton.nlgs->ops->name) != 0)
+        TL_TRY(tl_inner_create(base, opt->inner, TL_MEASURE_CHANGE, p, &s->inner));
     return TL_ALLOC(base->ctx, s->newton.dual.plan.rows, &s->state);
 }
 
@@ -66,6 +82,21 @@ static bool polish_step(tl_newton *s, double damping) {
     return false;
 }
 
+// Iterations of the inner solver on x.
+static void polish_iterate(polish *s) {
+    tl_newton *newton = &s->newton;
+    const tl_newton_options *opt = newton->dual.base.options;
+    if (!s->inner) {
+        newton->sweeps = opt->sweeps;
+        tl_newton_sweep(newton, 0.0);
+        return;
+    }
+    tl_dual_export(&newton->dual, newton->x, newton->given);
+    tl_inner_solve(&newton->dual, s->inner, DBL_MIN, opt->sweeps, newton->given);
+    tl_dual_import(&newton->dual, newton->given, newton->x);
+    tl_dual_apply(&newton->dual, newton->x, newton->u);
+}
+
 static void polish_solve(talus_solver *base, double *r, talus_solve_info *info) {
     polish *s = (polish *)base;
     const tl_newton_options *opt = base->options;
@@ -80,18 +111,18 @@ static void polish_solve(talus_solver *base, double *r, talus_solve_info *info) 
             }
             continue;
         }
-        s->newton.sweeps = opt->sweeps;
-        tl_newton_sweep(&s->newton, 0.0);
+        polish_iterate(s);
         same = polish_look(s) ? same + 1 : 0;
     }
     tl_dual_end(&s->newton.dual, r);
 }
 
 const tl_solver_ops tl_polish_ops = {.name = "polish",
-                                     .summary = "nlgs, and a Newton step once the states of all "
-                                                "contacts have settled",
+                                     .summary =
+                                         "another solver, and a Newton step once the states of all "
+                                         "contacts have settled",
                                      .size = sizeof(polish),
-                                     .options_size = sizeof(tl_newton_options),
+                                     .options_size = sizeof(polish_options),
                                      .options = polish_rows,
                                      .prepare = polish_prepare,
                                      .solve = polish_solve,

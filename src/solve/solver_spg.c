@@ -37,7 +37,8 @@ static void projected_gradient_solve(talus_solver *s, double *r, talus_solve_inf
 }
 
 TL_GRADIENT_OPS(projected_gradient, "projected-gradient",
-                "projected gradient, step by Armijo's line search")
+                "projected gradient, step by Armijo's line search", tl_gradient_options,
+                tl_gradient_rows)
 
 // ---- spg and aspg -------------------------------------------------------------------------------
 
@@ -122,5 +123,7 @@ static void aspg_solve(talus_solver *s, double *r, talus_solve_info *info) {
     tl_gradient_solve(s, &m.base, r, info);
 }
 
-TL_GRADIENT_OPS(spg, "spg", "spectral projected gradient, non-monotone line search")
-TL_GRADIENT_OPS(aspg, "aspg", "accelerated spectral projected gradient, no line search")
+TL_GRADIENT_OPS(spg, "spg", "spectral projected gradient, non-monotone line search",
+                tl_gradient_options, tl_gradient_rows)
+TL_GRADIENT_OPS(aspg, "aspg", "accelerated spectral projected gradient, no line search",
+                tl_gradient_options, tl_gradient_rows)

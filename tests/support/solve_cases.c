@@ -21,6 +21,31 @@ double *solve_room(int64_t count) {
     return x;
 }
 
+talus_problem *solve_dense(talus_context *ctx, int d, int n, const double *w, const double *q,
+                           talus_law_view law) {
+    int64_t *start = calloc((size_t)n + 1, sizeof *start), blocks = 0;
+    int32_t *col = calloc((size_t)n * (size_t)n + 1, sizeof *col);
+    double *block = solve_room((int64_t)d * n * d * n);
+    assert_true(start && col);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            double *to = block + blocks * d * d;
+            for (int k = 0; k < d * d; k++) to[k] = w[(i * d + k / d) * d * n + j * d + k % d];
+            if (i == j || verify_norm(d * d, to) > 0.0) col[blocks++] = j;
+        }
+        start[i + 1] = blocks;
+    }
+    const talus_local_def def = {
+        .dim = d, .count = n, .row_start = start, .col = col, .block = block, .q = q, .law = law};
+    talus_problem *p = NULL;
+    if (talus_problem_create_local(ctx, &def, &p) != TALUS_OK)
+        fail_msg("%s", talus_context_last_error(ctx));
+    free(start);
+    free(col);
+    free(block);
+    return p;
+}
+
 // Symmetric positive definite n × n with eigenvalues in about [0.5, 3].
 static void cases_spd(tl_rng *rng, int n, double *a, int stride) {
     double b[64];

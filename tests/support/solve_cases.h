@@ -44,6 +44,11 @@ double solve_case_natural(const solve_case *c, const double *r);
 /// u = W r + q, by dense code.
 void solve_case_u(const solve_case *c, const double *r, double *u);
 
+/// A local problem from W as a dense matrix; blocks of zeros beside the diagonal are not stored. A
+/// failure fails the test.
+talus_problem *solve_dense(talus_context *ctx, int d, int n, const double *w, const double *q,
+                           talus_law_view law);
+
 /// Set options given as "key=value key=value"; a key that starts with '?' may be unknown.
 void solve_set(talus_context *ctx, talus_solver *s, const char *options);
 /// Create, set, prepare, solve from r, destroy.

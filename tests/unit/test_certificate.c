@@ -3,6 +3,7 @@
 // under every change of units, masses and axes, and nothing bad that stays hidden.
 #include "base/context.h"
 #include "base/rng.h"
+#include "support/solve_cases.h"
 #include "support/spec_case.h"
 #include "support/verify.h"
 #include "talus/problem.h"
@@ -18,32 +19,6 @@ static talus_context *make_context(void) {
     talus_context *ctx = NULL;
     assert_int_equal(talus_context_create(NULL, &ctx), TALUS_OK);
     return ctx;
-}
-
-// A local problem from a dense W; blocks of zeros beside the diagonal are not stored.
-static talus_problem *make_local(talus_context *ctx, int d, int n, const double *w, const double *q,
-                                 talus_law_view law) {
-    enum { MAX = 8 };
-    int64_t start[MAX + 1] = {0};
-    int32_t col[MAX * MAX];
-    double block[MAX * MAX * 36];
-    int64_t blocks = 0;
-    assert_true(n <= MAX);
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) {
-            double *to = block + blocks * d * d;
-            for (int k = 0; k < d * d; k++) to[k] = w[(i * d + k / d) * d * n + j * d + k % d];
-            if (i != j && verify_norm(d * d, to) == 0.0) continue;
-            col[blocks++] = j;
-        }
-        start[i + 1] = blocks;
-    }
-    const talus_local_def def = {
-        .dim = d, .count = n, .row_start = start, .col = col, .block = block, .q = q, .law = law};
-    talus_problem *p = NULL;
-    if (talus_problem_create_local(ctx, &def, &p) != TALUS_OK)
-        fail_msg("%s", talus_context_last_error(ctx));
-    return p;
 }
 
 static talus_certificate certify(const talus_problem *p, const double *r) {
@@ -112,7 +87,7 @@ static void known_one_contact_solutions(void **state) {
         const one_contact *t = &known[k];
         const double tolerance = t->w == identity ? 1e-15 : 3e-12;
         talus_problem *p =
-            make_local(ctx, 3, 1, t->w, t->b, (talus_law_view){.law = t->law, .mu = &t->mu});
+            solve_dense(ctx, 3, 1, t->w, t->b, (talus_law_view){.law = t->law, .mu = &t->mu});
         const talus_certificate c = certify(p, t->r);
         if (!(c.residual <= tolerance && c.natural <= tolerance && c.cone <= tolerance &&
               c.complementarity <= 2 * tolerance && c.penetration <= tolerance))
@@ -136,7 +111,7 @@ static void figures_by_hand(void **state) {
     (void)state;
     talus_context *ctx = make_context();
     const double mu = .5, b[3] = {-1, 3, 4};
-    talus_problem *p = make_local(ctx, 3, 1, identity, b, (talus_law_view){.mu = &mu});
+    talus_problem *p = solve_dense(ctx, 3, 1, identity, b, (talus_law_view){.mu = &mu});
     const double solved[3] = {1, -.3, -.4}, outside[3] = {0, 2, 0};
     talus_certificate c = certify(p, solved);
     assert_true(fabs(c.energy - 2.25) < 1e-15); // u = (0, 2.7, 3.6)
@@ -149,8 +124,8 @@ static void figures_by_hand(void **state) {
 
     // Yield 0.2 and tension 0.3 in 2D: slides with l = (1.3, −0.2 − 0.65), u = (0, 1.15).
     const double w[4] = {1, 0, 0, 1}, q[2] = {-1, 2}, yield = .2, tension = .3, r[2] = {1, -.85};
-    p = make_local(ctx, 2, 1, w, q,
-                   (talus_law_view){.mu = &mu, .yield = &yield, .tension = &tension});
+    p = solve_dense(ctx, 2, 1, w, q,
+                    (talus_law_view){.mu = &mu, .yield = &yield, .tension = &tension});
     c = certify(p, r);
     assert_true(c.residual <= 1e-15 && c.natural <= 1e-15 && c.complementarity <= 1e-15);
     assert_true(c.cone <= 1e-15);
@@ -201,7 +176,7 @@ static void worked_example(void **state) {
                                         u, NULL));
         for (int i = 0; i < 9; i++) w[i * 9 + j] = u[i];
     }
-    local = make_local(ctx, 3, 3, w, q, def.law);
+    local = solve_dense(ctx, 3, 3, w, q, def.law);
 
     talus_certificate c = certify(global, spec_r_coulomb);
     assert_true(c.residual < 2e-8 && c.natural < 2e-8 && c.motion < 1e-15);
@@ -276,7 +251,7 @@ static void second_opinion(void **state) {
                                     .dilatancy = plain ? NULL : zeta,
                                     .yield = plain ? NULL : yield,
                                     .tension = plain ? NULL : tension};
-        talus_problem *p = make_local(ctx, d, N, w, q, law);
+        talus_problem *p = solve_dense(ctx, d, N, w, q, law);
         const talus_certificate c = certify(p, r);
         verify_local_u(size, w, q, r, u);
         const double natural = verify_natural_full(d, N, mu, law.dilatancy, law.yield, law.tension,
@@ -457,7 +432,7 @@ static void residual_grows_with_the_error(void **state) {
     (void)state;
     talus_context *ctx = make_context();
     const double b[3] = {-1, 3, 4}, mu = .5;
-    talus_problem *p = make_local(ctx, 3, 1, identity, b, (talus_law_view){.mu = &mu});
+    talus_problem *p = solve_dense(ctx, 3, 1, identity, b, (talus_law_view){.mu = &mu});
     double last = certify(p, (const double[3]){1, -.3, -.4}).residual;
     for (double error = 1e-12; error < 1e-1; error *= 10) {
         const double r[3] = {1 + error, -.3 - error, -.4};
@@ -479,7 +454,7 @@ static void nothing_bad_is_hidden(void **state) {
     double w[81] = {0};
     for (int k = 0; k < 9; k++) w[k * 10] = 1.0; // contacts do not touch each other
     const double q[9] = {-1, 0, 0, -1, 0, 0, -1, 0, 0}, mu[3] = {.5, INFINITY, 0};
-    talus_problem *p = make_local(ctx, 3, 3, w, q, (talus_law_view){.mu = mu});
+    talus_problem *p = solve_dense(ctx, 3, 3, w, q, (talus_law_view){.mu = mu});
     const double good[9] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
     assert_true(certify(p, good).residual == 0.0);
     assert_int_equal(certify(p, good).worst, -1);
@@ -508,7 +483,7 @@ static void without_a_scale(void **state) {
     (void)state;
     talus_context *ctx = make_context();
     const double q[3] = {0}, mu = .5, zero[3] = {0}, some[3] = {1, 0, 0};
-    talus_problem *p = make_local(ctx, 3, 1, identity, q, (talus_law_view){.mu = &mu});
+    talus_problem *p = solve_dense(ctx, 3, 1, identity, q, (talus_law_view){.mu = &mu});
     talus_certificate c = certify(p, zero);
     assert_true(c.residual == 0.0 && c.natural == 0.0);
     assert_int_equal(c.open, 1);
@@ -524,7 +499,7 @@ static void later_certificates_allocate_nothing(void **state) {
     (void)state;
     talus_context *ctx = make_context();
     const double q[3] = {-1, 0, 0}, mu = .5, r[3] = {1, 0, 0};
-    talus_problem *p = make_local(ctx, 3, 1, identity, q, (talus_law_view){.mu = &mu});
+    talus_problem *p = solve_dense(ctx, 3, 1, identity, q, (talus_law_view){.mu = &mu});
     certify(p, r);
     const int64_t before = tl_alloc_count(ctx);
     certify(p, r);

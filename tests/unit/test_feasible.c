@@ -64,31 +64,6 @@ static talus_problem *scene_global(const scene *s) {
     return p;
 }
 
-static talus_problem *scene_local(const scene *s) {
-    const int d = s->d, n = s->count;
-    int64_t start[MOST_COUNT + 1];
-    int32_t col[MOST_COUNT * MOST_COUNT];
-    double block[MOST_SIZE * MOST_SIZE], *to = block;
-    for (int i = 0; i <= n; i++) start[i] = (int64_t)i * n;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            col[i * n + j] = j;
-            for (int a = 0; a < d; a++)
-                for (int b = 0; b < d; b++) *to++ = s->delassus[(i * d + a) * s->size + j * d + b];
-        }
-    const talus_local_def def = {.dim = d,
-                                 .count = n,
-                                 .row_start = start,
-                                 .col = col,
-                                 .block = block,
-                                 .q = s->q,
-                                 .law = scene_law(s)};
-    talus_problem *p = NULL;
-    if (talus_problem_create_local(ctx, &def, &p) != TALUS_OK)
-        fail_msg("%s", talus_context_last_error(ctx));
-    return p;
-}
-
 // Sizes, masses, forces; H random.
 static void scene_make(scene *s, int d, int count, tl_rng *rng) {
     memset(s, 0, sizeof *s);
@@ -128,7 +103,9 @@ static void check_witness(const scene *s, bool cone, const double *r) {
 
 static void expect(const scene *s, tl_feasible_set set, tl_feasibility wanted) {
     for (int form = 0; form < 2; form++) {
-        talus_problem *p = form == 0 ? scene_global(s) : scene_local(s);
+        talus_problem *p = form == 0
+                               ? scene_global(s)
+                               : solve_dense(ctx, s->d, s->count, s->delassus, s->q, scene_law(s));
         for (int law = 0; law < 2; law++) { // the sets of the associated law are one
             const bool cone = set == TL_FEASIBLE_CONE || law == 1;
             if (law == 1 && set == TL_FEASIBLE_LAW) continue;

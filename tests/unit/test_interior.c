@@ -241,6 +241,25 @@ static void laws(void **state) {
     }
 }
 
+// Both solvers on a dense W in space, from zero, judged by dense code.
+static void both_solve(int trial, int n, const double *w, const double *q, const double *mu) {
+    enum { MOST = 24 };
+    const int size = 3 * n;
+    assert_true(size <= MOST);
+    talus_problem *p = solve_dense(ctx, 3, n, w, q, (talus_law_view){.mu = mu});
+    for (int k = 0; k < 2; k++) {
+        double r[MOST] = {0.0}, u[MOST];
+        const char *name = k == 0 ? "ipm" : "nipm";
+        const talus_solve_info info = solve_with(ctx, name, "", p, r);
+        verify_local_u(size, w, q, r, u);
+        const double natural = verify_natural(3, n, mu, NULL, false, u, r, verify_norm(size, q));
+        if (info.outcome != TALUS_OUTCOME_SOLVED || !(natural <= 1.001e-8))
+            fail_msg("%s trial %d: %s, natural %g after %d", name, trial,
+                     talus_outcome_text(info.outcome), natural, info.iterations);
+    }
+    talus_problem_destroy(p);
+}
+
 // One body on many contacts: 24 unknown impulses of 6 degrees of freedom, W of rank 6. Moves that
 // push it into the contacts, slide it and turn it.
 static void hyperstatic(void **state) {
@@ -249,9 +268,7 @@ static void hyperstatic(void **state) {
     tl_rng rng = {6};
     for (int trial = 0; trial < 20; trial++) {
         double h[SIZE * 6], m[36] = {0.0}, f[6], w[SIZE] = {0.0}, delassus[SIZE * SIZE], q[SIZE];
-        double mu[N], block[SIZE * SIZE], *to = block;
-        int64_t start[N + 1];
-        int32_t col[N * N];
+        double mu[N];
         for (int i = 0; i < N; i++) { // floor contacts: u = v + ω × p, normal upwards
             const double p[] = {tl_rng_range(&rng, -1.0, 1.0), tl_rng_range(&rng, -1.0, 1.0), -0.5};
             const double rows[3][6] = {
@@ -263,36 +280,7 @@ static void hyperstatic(void **state) {
         for (int k = 0; k < 6; k++) f[k] = tl_rng_normal(&rng);
         f[2] = -3.0;
         assert_true(verify_delassus(SIZE, 6, m, h, f, w, delassus, q));
-        for (int i = 0; i < N; i++) {
-            start[i] = (int64_t)i * N;
-            for (int j = 0; j < N; j++) {
-                col[i * N + j] = j;
-                for (int a = 0; a < D; a++)
-                    for (int b = 0; b < D; b++) *to++ = delassus[(i * D + a) * SIZE + j * D + b];
-            }
-        }
-        start[N] = N * N;
-        const talus_local_def def = {.dim = D,
-                                     .count = N,
-                                     .row_start = start,
-                                     .col = col,
-                                     .block = block,
-                                     .q = q,
-                                     .law = {.mu = mu}};
-        talus_problem *p = NULL;
-        assert_int_equal(talus_problem_create_local(ctx, &def, &p), TALUS_OK);
-        for (int k = 0; k < 2; k++) {
-            double r[SIZE] = {0.0}, u[SIZE];
-            const char *name = k == 0 ? "ipm" : "nipm";
-            const talus_solve_info info = solve_with(ctx, name, "", p, r);
-            verify_local_u(SIZE, delassus, q, r, u);
-            const double natural =
-                verify_natural(D, N, mu, NULL, false, u, r, verify_norm(SIZE, q));
-            if (info.outcome != TALUS_OUTCOME_SOLVED || !(natural <= 1.001e-8))
-                fail_msg("%s trial %d: %s, natural %g after %d", name, trial,
-                         talus_outcome_text(info.outcome), natural, info.iterations);
-        }
-        talus_problem_destroy(p);
+        both_solve(trial, N, delassus, q, mu);
     }
 }
 
@@ -301,9 +289,7 @@ static void asymmetric(void **state) {
     (void)state;
     enum { N = 4, D = 3, SIZE = N * D };
     tl_rng rng = {7};
-    double w[SIZE * SIZE], q[SIZE], mu[N], block[SIZE * SIZE], *to = block;
-    int64_t start[N + 1];
-    int32_t col[N * N];
+    double w[SIZE * SIZE], q[SIZE], mu[N];
     for (int i = 0; i < SIZE; i++) {
         q[i] = tl_rng_normal(&rng) - (i % D == 0 ? 0.7 : 0.0);
         for (int j = 0; j <= i; j++) {
@@ -313,33 +299,8 @@ static void asymmetric(void **state) {
             w[j * SIZE + i] = x - (i == j ? 0.0 : skew);
         }
     }
-    for (int i = 0; i < N; i++) {
-        mu[i] = 0.5;
-        start[i] = (int64_t)i * N;
-        for (int j = 0; j < N; j++) {
-            col[i * N + j] = j;
-            for (int a = 0; a < D; a++)
-                for (int b = 0; b < D; b++) *to++ = w[(i * D + a) * SIZE + j * D + b];
-        }
-    }
-    start[N] = N * N;
-    const talus_local_def def = {.dim = D,
-                                 .count = N,
-                                 .row_start = start,
-                                 .col = col,
-                                 .block = block,
-                                 .q = q,
-                                 .law = {.mu = mu}};
-    talus_problem *p = NULL;
-    assert_int_equal(talus_problem_create_local(ctx, &def, &p), TALUS_OK);
-    for (int k = 0; k < 2; k++) {
-        double r[SIZE] = {0.0}, u[SIZE];
-        assert_int_equal(solve_with(ctx, k == 0 ? "ipm" : "nipm", "", p, r).outcome,
-                         TALUS_OUTCOME_SOLVED);
-        verify_local_u(SIZE, w, q, r, u);
-        assert_true(verify_natural(D, N, mu, NULL, false, u, r, verify_norm(SIZE, q)) <= 1.001e-8);
-    }
-    talus_problem_destroy(p);
+    for (int i = 0; i < N; i++) mu[i] = 0.5;
+    both_solve(0, N, w, q, mu);
 }
 
 // Few iterations of nipm, to more than the default asks for, and the same from both forms.

@@ -54,27 +54,6 @@ static void agrees_with_nlgs(void **state) {
         }
 }
 
-// A problem from a dense W (2n × 2n, n contacts in the plane).
-static talus_problem *dense(int n, const double *w, const double *q, const talus_law_view *law) {
-    int64_t start[9];
-    int32_t col[64];
-    double block[256];
-    assert_true(n <= 8);
-    for (int i = 0; i <= n; i++) start[i] = (int64_t)i * n;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            col[i * n + j] = j;
-            for (int k = 0; k < 4; k++)
-                block[(i * n + j) * 4 + k] = w[(2 * i + k / 2) * 2 * n + 2 * j + k % 2];
-        }
-    talus_problem *p = NULL;
-    const talus_local_def def = {
-        .dim = 2, .count = n, .row_start = start, .col = col, .block = block, .q = q, .law = *law};
-    if (talus_problem_create_local(ctx, &def, &p) != TALUS_OK)
-        fail_msg("%s", talus_context_last_error(ctx));
-    return p;
-}
-
 // Contacts without friction, with some, and with no end of it beside each other, on one body with
 // 3 unknowns. W is symmetric and of rank 3 of 16, or it has full rank and is not symmetric: in both
 // cases an answer exists.
@@ -110,7 +89,7 @@ static void mixed(void **state) {
             }
         }
         const talus_law_view law = {.mu = mu, .dilatancy = zeta, .yield = yield};
-        talus_problem *p = dense(8, w, q, &law);
+        talus_problem *p = solve_dense(ctx, 2, 8, w, q, law);
         const talus_solve_info info = solve_with(ctx, "lemke", "tolerance=1e-12", p, r);
         verify_local_u(16, w, q, r, u);
         const double natural =
@@ -129,7 +108,7 @@ static void no_answer(void **state) {
     const double w[16] = {1, 0, -1, 0, 0, 1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 1};
     const double q[4] = {-1, 0.1, -1, 0.2}, mu[2] = {0.5, 0.5};
     const talus_law_view law = {.mu = mu};
-    talus_problem *p = dense(2, w, q, &law);
+    talus_problem *p = solve_dense(ctx, 2, 2, w, q, law);
     double r[4] = {0.0}, u[4], zero[4] = {0.0};
     const talus_solve_info info = solve_with(ctx, "lemke", "", p, r);
     assert_int_equal(info.outcome, TALUS_OUTCOME_STALLED);

@@ -146,8 +146,15 @@ static void rows(void **state) {
     assert_false(talus_solver_option_at("no-such", 0, &info));
 }
 
+// The options of some solver end here: in a longer struct that begins with these, padding may.
+static bool ends_some(size_t end) {
+    for (int n = 0; tl_solver_registry[n]; n++)
+        if (tl_solver_registry[n]->options_size == end) return true;
+    return false;
+}
+
 // Mark every byte that a row writes. No two rows share one; what none writes must be padding: less
-// than the alignment of the field after it, and up to that field.
+// than the alignment of the field after it, and up to that field; at the end of a struct, 8.
 static void sentinel(void **state) {
     (void)state;
     for (int n = 0; tl_solver_registry[n]; n++) {
@@ -171,7 +178,7 @@ static void sentinel(void **state) {
             }
             size_t end = b + 1;
             while (end < ops->options_size && !written[end]) end++;
-            if (end - b >= alignment)
+            if (end - b >= (ends_some(end) ? 8 : alignment))
                 fail_msg("%s: byte %zu of the options has no row", ops->name, b);
         }
         // The default of each row, put over a pattern, touches the bytes that it claims.

@@ -125,34 +125,12 @@ static double after(const char *solver, const char *options, const solve_case *c
 // A local problem of the same W and q, as dense blocks, `skew` added above and taken off below the
 // diagonal.
 static talus_problem *dense_problem(const solve_case *c, double skew, double *w) {
-    const int d = c->dim, n = c->count;
-    int64_t start[16] = {0};
-    int32_t col[256];
-    static double block[54 * 54];
-    for (int i = 0; i < n; i++) {
-        start[i + 1] = start[i] + n;
-        for (int j = 0; j < n; j++) {
-            col[i * n + j] = j;
-            for (int x = 0; x < d; x++)
-                for (int y = 0; y < d; y++) {
-                    const int row = i * d + x, at = j * d + y;
-                    const double more = row < at ? skew : row > at ? -skew : 0.0;
-                    const double value = c->delassus[row * c->size + at] + more;
-                    w[row * c->size + at] = block[((i * n + j) * d + x) * d + y] = value;
-                }
-        }
-    }
-    const talus_local_def def = {.dim = d,
-                                 .count = n,
-                                 .row_start = start,
-                                 .col = col,
-                                 .block = block,
-                                 .q = c->q,
-                                 .law = {.mu = c->mu}};
-    talus_problem *p = NULL;
-    if (talus_problem_create_local(ctx, &def, &p) != TALUS_OK)
-        fail_msg("%s", talus_context_last_error(ctx));
-    return p;
+    for (int i = 0; i < c->size; i++)
+        for (int j = 0; j < c->size; j++)
+            w[i * c->size + j] = c->delassus[i * c->size + j] + (i < j   ? skew
+                                                                 : i > j ? -skew
+                                                                         : 0.0);
+    return solve_dense(ctx, c->dim, c->count, w, c->q, (talus_law_view){.mu = c->mu});
 }
 
 // In the space of impulses with beta = 1, Chambolle-Pock and linearised ADMM are the projected
