@@ -8,10 +8,11 @@ TALUS   = build/release/bin/talus
 SOURCES = $(shell find include src cli tests bench examples -name '*.[ch]' 2>/dev/null)
 
 help:
-	@echo 'make demo      install what is missing, build, and solve the example problems'
+	@echo 'make demo      install what is missing, build, and simulate the collapse of a column'
 	@echo 'make test      install what is missing, build, and run every test'
 	@echo 'make check     format, static analysis, sanitizers and the clang build'
 	@echo 'make coverage  lines of src/ that the tests run (at least 90 %)'
+	@echo 'make fuzz      feed the scene reader random text for TIME seconds ($(TIME))'
 	@echo 'make bench     build and run the benchmarks'
 	@echo 'make bench-siconos  time nlgs beside the NSGS solvers of Siconos (bench/README.md)'
 	@echo 'make bench-oracle   time a solver beside the best solver of Siconos for each problem'
@@ -27,11 +28,10 @@ setup-check:
 # CMakeCache.txt alone is not enough: a configuration that failed leaves one too.
 build/%/build.ninja: | setup
 	@cmake --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
-build/clang/build.ninja build/asan/build.ninja build/tsan/build.ninja build/coverage/build.ninja: \
-	| setup-check
+CHECKED = $(foreach name,clang asan tsan coverage fuzz,build/$(name)/build.ninja)
+$(CHECKED): | setup-check
 build/release/build.ninja: | build
-build/clang/build.ninja build/asan/build.ninja build/tsan/build.ninja build/coverage/build.ninja: \
-	| build
+$(CHECKED): | build
 build:
 	@mkdir -p build
 
@@ -42,8 +42,7 @@ release: setup build/release/build.ninja
 	$(call compile,release)
 
 demo: release
-	@if [ -d examples/problems ]; then $(TALUS) solve examples/problems; \
-	else $(TALUS) --version; fi
+	@$(TALUS) run examples/scenes/column-2d.yaml -o build/demo.h5
 
 # Three at a time also on two cores: some tests wait for clocks and processes.
 test: release
@@ -90,6 +89,17 @@ coverage: setup-check build/coverage/build.ninja
 	@gcovr --root . --filter src/ --filter '.*/fence/' --print-summary \
 	    --html-details build/coverage/coverage.html --fail-under-line 90 build/coverage
 
+# Inputs that reached new code are kept in build/fuzz/corpus, so that a later run goes on from there.
+TIME ?= 600
+fuzz: release setup-check build/fuzz/build.ninja
+	@cmake --build build/fuzz -j $(JOBS) --target fuzz_scene
+	@mkdir -p build/fuzz/corpus
+	@$(TALUS) help scene --markdown | sed -n 's/^| `\([a-z_]*\)`.*/"\1"/p' | sort -u \
+	    >build/fuzz/keys.dict
+	@cd build/fuzz && nice -n 19 bin/fuzz_scene -max_total_time=$(TIME) -dict=keys.dict \
+	    -max_len=4096 -timeout=100 -rss_limit_mb=3000 -print_final_stats=1 -verbosity=1 \
+	    corpus $(CURDIR)/tests/data/scenes $(CURDIR)/examples/scenes
+
 # Each table is printed and kept in bench/results.
 bench: release
 	@tools/record local-solvers build/release/bench/local_solvers
@@ -97,6 +107,7 @@ bench: release
 	@tools/record examples build/release/bench/problem_set 1e-8 examples/problems/*.hdf5
 	@tools/record sweep-assembled build/release/bench/sweep 1e6
 	@tools/record sweep-matrix-free build/release/bench/sweep 1e6 form=matrix-free
+	@tools/record step-setup build/release/bench/step_setup 1e6
 
 # Not part of the build: needs libsiconos-numerics-dev. ARGS='--only NAME' for a part of it.
 SICONOS_INCLUDE = /usr/include/siconos
@@ -133,5 +144,5 @@ clean:
 	@rm -rf build
 
 .PHONY: help setup setup-check release demo test check check-format check-tidy check-cppcheck \
-	check-shell check-clang check-asan check-tsan coverage bench bench-siconos bench-oracle \
+	check-shell check-clang check-asan check-tsan coverage fuzz bench bench-siconos bench-oracle \
 	siconos-compare install clean

@@ -8,24 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-static double run_clock(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-// "12 s", "3 min", "2.5 h"
-static void run_duration(char out[24], double seconds) {
-    if (seconds < 90.0)
-        snprintf(out, 24, "%.0f s", ceil(seconds));
-    else if (seconds < 5400.0)
-        snprintf(out, 24, "%.0f min", seconds / 60.0);
-    else
-        snprintf(out, 24, "%.1f h", seconds / 3600.0);
-}
 
 // "35 %, about 2 min left"
 static void run_where(const bench_run *s, char out[64]) {
@@ -35,7 +18,7 @@ static void run_where(const bench_run *s, char out[64]) {
         snprintf(out, 64, "begun");
         return;
     }
-    run_duration(left, (run_clock() - s->begun) * (1.0 - share) / share);
+    cli_duration(left, (cli_clock() - s->begun) * (1.0 - share) / share);
     snprintf(out, 64, "%.0f %%, about %s left", 100.0 * share, left);
 }
 
@@ -151,8 +134,8 @@ static void run_solver(bench_run *s, const char *solver, const solve_task *task,
         if (run_is_there(s, solver, task, t)) continue;
         run_where(s, where);
         snprintf(line, sizeof line, "[%s] %s %s, ", where, solver, s->args->tol[t]);
-        if (s->terminal && run_clock() - s->last > 0.1) {
-            s->last = run_clock();
+        if (s->terminal && cli_clock() - s->last > 0.1) {
+            s->last = cli_clock();
             fprintf(stderr, "\r%s%s\033[K", line, task->name);
             fflush(stderr);
         }
@@ -168,7 +151,7 @@ static void run_solver(bench_run *s, const char *solver, const solve_task *task,
 static void run_problem(bench_run *s, const solve_task *task) {
     talus_problem *problem = NULL;
     const int missing = run_missing(s, task), solves = s->solves, solved = s->solved;
-    const double weight = run_weight(task), begun = run_clock();
+    const double weight = run_weight(task), begun = cli_clock();
     if (missing == 0) return;
     s->args->current = task->name;
     if (talus_fclib_read(s->args->ctx, task->path, &problem, NULL) != TALUS_OK) {
@@ -184,7 +167,7 @@ static void run_problem(bench_run *s, const solve_task *task) {
     if (!s->terminal && s->solves > solves) {
         char where[64], took[24];
         run_where(s, where);
-        cli_seconds(took, run_clock() - begun);
+        cli_seconds(took, cli_clock() - begun);
         fprintf(stderr, "%s: %d of %d solved, %s (%s)\n", task->name, s->solved - solved,
                 s->solves - solves, took, where);
     }
@@ -194,7 +177,7 @@ void bench_run_missing(bench_run *s) {
     const solve_tasks *tasks = &s->args->tasks;
     int missing = 0;
     s->terminal = isatty(STDERR_FILENO);
-    s->begun = run_clock();
+    s->begun = cli_clock();
     for (int i = 0; i < tasks->count; i++) {
         const solve_task *task = &tasks->item[i];
         if (task->error) {
@@ -212,7 +195,7 @@ void bench_run_missing(bench_run *s) {
     solve_release_signals();
     if (s->terminal) fputs("\r\033[K", stderr);
     char took[24];
-    run_duration(took, run_clock() - s->begun);
+    cli_duration(took, cli_clock() - s->begun);
     fprintf(stderr, "%d of %d solves done in %s, %d solved\n", s->solves, missing, took, s->solved);
     if (solve_interrupted()) {
         cli_error("interrupted: %s keeps what is done; the same command with --resume goes on",

@@ -15,7 +15,8 @@ typedef struct cli_option {
     const char *name;
     const char *arg;  ///< name of its value for the help; NULL: the option takes none
     const char *text; ///< one line of help
-    int id;           ///< what cli_next_option returns; from CLI_OPTION_FIRST on
+    int id;           ///< what cli_next_option returns: from CLI_OPTION_FIRST on, or its short form
+                      ///< ('o': -o), which then must take a value
 } cli_option;
 
 /// One verb of the program; a row with name NULL ends the table.
@@ -40,6 +41,12 @@ int cli_solve(const cli_verb *verb, int argc, char **argv);
 extern const cli_option cli_bench_options[];
 extern const char cli_bench_help[];
 int cli_bench(const cli_verb *verb, int argc, char **argv);
+extern const cli_option cli_run_options[];
+extern const char cli_run_help[];
+int cli_run(const cli_verb *verb, int argc, char **argv);
+extern const cli_option cli_reproduce_options[];
+extern const char cli_reproduce_help[];
+int cli_reproduce(const cli_verb *verb, int argc, char **argv);
 extern const char cli_help_help[];
 int cli_help(const cli_verb *verb, int argc, char **argv);
 
@@ -50,14 +57,14 @@ void cli_print_verb(const cli_verb *verb, FILE *stream);
 /// Facts about the build, as text or as one JSON object.
 void cli_print_version(bool json);
 
-/// Ids start above all letters, which getopt keeps for short options.
+/// Ids start above all letters, which are short options.
 enum { CLI_OPTION_END = -1, CLI_OPTION_WRONG = -2, CLI_OPTION_HELP = -3, CLI_OPTION_FIRST = 256 };
 /// The next option of the command line, its value in *value; arguments that are no options are
 /// moved to the end and start at optind after CLI_OPTION_END. A wrong one has been reported.
 int cli_next_option(const cli_verb *verb, int argc, char **argv, const char **value);
 /// All options, each given to `take`, which returns false after a message. CLI_DONE with the other
-/// arguments from optind on, at least one of them, or with *help set, where the page is asked for;
-/// CLI_USAGE after a message.
+/// arguments from optind on (at least one, unless the verb's usage begins with '['), or with *help
+/// set, where the page is asked for; CLI_USAGE after a message.
 int cli_parse(const cli_verb *verb, int argc, char **argv,
               bool (*take)(void *user, int id, const char *value), void *user, bool *help);
 
@@ -66,6 +73,10 @@ void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /// Report an unknown name with the nearest known one and where to find the list:
 /// "unknown WHAT 'name': did you mean 'NEAREST'? (see LIST)". `nearest` may be NULL.
 void cli_error_unknown(const char *what, const char *name, const char *nearest, const char *list);
+/// Wipe a progress line on the terminal, if stderr is one.
+void cli_wipe_progress(void);
+/// Version, build and processor in a line; free it.
+char *cli_facts(void);
 /// Flush stdout; false, after a message, when something could not be written.
 bool cli_flush(void);
 
@@ -103,5 +114,11 @@ void cli_pad(FILE *stream, const char *text, int width);
 void cli_print_table(FILE *stream, const char *const *cell, int rows, int columns, int limit);
 /// A time with three digits and its unit: "1.23 ms".
 void cli_seconds(char out[24], double seconds);
+/// A time in whole units for people who wait: "12 s", "3 min", "2.5 h".
+void cli_duration(char out[24], double seconds);
+/// Bytes with two or three digits and their unit: "1.5 GB" (powers of 1000).
+void cli_bytes(char out[24], double bytes);
+/// Seconds on a clock that only goes forward.
+double cli_clock(void);
 
 #endif // CLI_CLI_H

@@ -285,27 +285,12 @@ static bool bench_open(bench_run *s) {
     return good;
 }
 
-// The processor of this machine; "" where /proc does not tell.
-static char *bench_processor(void) {
-    char line[512], *name = NULL;
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && !name && fgets(line, sizeof line, file)) {
-        const char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
-        if (colon) name = cli_text("%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-    }
-    if (file) (void)fclose(file);
-    return name ? name : cli_text("%s", "");
-}
-
 static char *bench_facts(const bench_args *args) {
-    const talus_build b = talus_build_info();
-    char *processor = bench_processor();
-    char *facts =
-        cli_text("Talus %s, commit %s, %s, %s, simd %s; %s%sthreads per solver: %s; time limit "
-                 "%s s; times are the least of repeats.",
-                 b.version, b.commit, b.compiler, b.flags, b.simd, processor,
-                 processor[0] ? "; " : "", args->threads, args->time_limit);
-    free(processor);
+    char *build = cli_facts();
+    char *facts = cli_text("%s; threads per solver: %s; time limit %s s; times are the least of "
+                           "repeats.",
+                           build, args->threads, args->time_limit);
+    free(build);
     return facts;
 }
 

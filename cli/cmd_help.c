@@ -3,17 +3,21 @@
 // tables. Nothing is written twice, so no page can be out of date.
 #define _GNU_SOURCE
 #include "cli.h"
+#include "help.h"
 #include "talus/talus.h"
 #include <stdlib.h>
 #include <string.h>
 
 const char cli_help_help[] =
-    "TOPIC is a verb, 'solvers', the name of a solver or the name of a one-contact solver.\n"
+    "TOPIC is a verb, 'solvers', the name of a solver or the name of a one-contact solver, or\n"
+    "'scene' for the keys of scene files; 'scene SECTION' shows a part of them.\n"
     "\n"
     "Examples:\n"
     "  talus help solve      the verb and its options\n"
     "  talus help solvers    all solvers, in one list\n"
-    "  talus help nlgs       the options of a solver with defaults and ranges\n";
+    "  talus help nlgs       the options of a solver with defaults and ranges\n"
+    "  talus help scene      every key of a scene file\n"
+    "  talus help scene grains\n";
 
 // Cells of a table while it is being filled.
 typedef struct help_table {
@@ -35,7 +39,8 @@ static void help_print(help_table *t, FILE *stream, int limit) {
 }
 
 void cli_print_overview(FILE *stream) {
-    fputs("Talus solves problems of contact with exact Coulomb friction.\n"
+    fputs("Talus simulates what touches, with exact Coulomb friction, and solves problems of "
+          "contact.\n"
           "\n"
           "Usage: talus VERB [ARGUMENT]... [OPTION]...\n"
           "\n"
@@ -53,6 +58,7 @@ void cli_print_overview(FILE *stream) {
         "  talus solve DIR --tol 1e-6 --json     all problems of a directory, one JSON object "
         "each\n"
         "  talus bench DIR                       all solvers on all of them, as a page to look at\n"
+        "  talus run scene.yaml                  simulate a scene, write a recording\n"
         "  talus help solvers                    what there is to choose from\n"
         "\n"
         "'talus help VERB' explains a verb, 'talus --version' what this program was built from\n"
@@ -70,7 +76,9 @@ void cli_print_verb(const cli_verb *verb, FILE *stream) {
     char **names = cli_alloc((size_t)count, sizeof *names);
     for (int i = 0; i < count; i++) {
         const cli_option *o = &verb->options[i];
-        names[i] = o->arg ? cli_text("--%s %s", o->name, o->arg) : cli_text("--%s", o->name);
+        const char letter[] = {'-', (char)o->id, ',', ' ', '\0'};
+        names[i] = cli_text("%s--%s%s%s", o->id > 0 && o->id < CLI_OPTION_FIRST ? letter : "",
+                            o->name, o->arg ? " " : "", o->arg ? o->arg : "");
         help_row(&table, (const char *[]){names[i], o->text});
     }
     if (count > 0) {
@@ -140,6 +148,7 @@ static int help_unknown(const char *topic) {
     cli_nearest_init(&nearest, topic);
     for (const cli_verb *v = cli_verbs; v->name; v++) cli_nearest_offer(&nearest, v->name);
     cli_nearest_offer(&nearest, "solvers");
+    cli_nearest_offer(&nearest, "scene");
     for (int32_t i = 0; talus_solver_at(i, &name, &summary); i++) {
         cli_nearest_offer(&nearest, name);
     }
@@ -151,6 +160,7 @@ static int help_unknown(const char *topic) {
 }
 
 int cli_help(const cli_verb *verb, int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "scene") == 0) return cli_help_scene(argc - 2, argv + 2);
     if (argc > 2) {
         cli_error("help takes one topic, not %d: 'talus help [TOPIC]'", argc - 1);
         return CLI_USAGE;

@@ -9,10 +9,14 @@
 #include <unistd.h>
 
 const cli_verb cli_verbs[] = {
+    {"run", "simulate a scene and write a recording", "SCENE.yaml [OPTION]...", cli_run_options,
+     cli_run_help, cli_run},
     {"solve", "solve friction problems from files and certify the answers",
      "FILE|DIR... [OPTION]...", cli_solve_options, cli_solve_help, cli_solve},
     {"bench", "compare solvers on problems from files: a table, and a page with profiles",
      "FILE|DIR... [OPTION]...", cli_bench_options, cli_bench_help, cli_bench},
+    {"reproduce", "run published experiments and print measured beside published",
+     "[NAME]... [OPTION]...", cli_reproduce_options, cli_reproduce_help, cli_reproduce},
     {"help", "explain a verb, the solvers, or one solver and its options", "[TOPIC]", NULL,
      cli_help_help, cli_help},
     {0},

@@ -32,14 +32,19 @@ static void option_unknown(const cli_verb *verb, const char *argument) {
 
 int cli_next_option(const cli_verb *verb, int argc, char **argv, const char **value) {
     struct option table[OPTION_MOST + 2] = {{"help", no_argument, NULL, OPTION_ID_HELP}};
-    int count = 1;
+    char letters[2 * OPTION_MOST + 3] = ":h";
+    int count = 1, used = 2;
     for (const cli_option *o = verb->options; o && o->name && count <= OPTION_MOST; o++) {
         if (o->id == CLI_OPTION_HELP) continue; // every verb has it, listed or not
         table[count++] =
             (struct option){o->name, o->arg ? required_argument : no_argument, NULL, o->id};
+        if (o->id > 0 && o->id < CLI_OPTION_FIRST) {
+            letters[used++] = (char)o->id;
+            letters[used++] = ':';
+        }
     }
     opterr = 0;
-    const int id = getopt_long(argc, argv, ":h", table, NULL);
+    const int id = getopt_long(argc, argv, letters, table, NULL);
     *value = optarg;
     if (id == -1) return CLI_OPTION_END;
     if (id == 'h' || id == OPTION_ID_HELP) return CLI_OPTION_HELP;
@@ -73,8 +78,8 @@ int cli_parse(const cli_verb *verb, int argc, char **argv,
         if (*help) return CLI_DONE;
         if (id == CLI_OPTION_WRONG || !take(user, id, value)) return CLI_USAGE;
     }
-    if (optind < argc) return CLI_DONE;
-    cli_error("%s needs a problem: 'talus %s FILE|DIR...' ('talus help %s' tells more)", verb->name,
-              verb->name, verb->name);
+    if (optind < argc || verb->usage[0] == '[') return CLI_DONE;
+    cli_error("%s needs an argument: 'talus %s %s' ('talus help %s' tells more)", verb->name,
+              verb->name, verb->usage, verb->name);
     return CLI_USAGE;
 }

@@ -3,8 +3,9 @@
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
 
-extern const char cli_page_plot_css[];  ///< colours and lines of a plot, alone or in a page
-extern const char cli_page_bench_css[]; ///< the rest of the page of `talus bench`
-extern const char cli_page_bench_js[];  ///< what moves in it
+extern const char cli_page_plot_css[];      ///< colours and lines of a plot, alone or in a page
+extern const char cli_page_bench_css[];     ///< the rest of the page of `talus bench`
+extern const char cli_page_bench_js[];      ///< what moves in it
+extern const char cli_page_reproduce_css[]; ///< the page of `talus reproduce`, besides bench_css
 
 #endif // CLI_PAGE_H

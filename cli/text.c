@@ -2,12 +2,13 @@
 // Small things every verb needs: messages, memory, nearest names, tables, times.
 #define _GNU_SOURCE
 #include "cli.h"
-#include <ctype.h>
+#include "talus/base.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void cli_error(const char *format, ...) {
@@ -62,53 +63,12 @@ char *cli_text(const char *format, ...) {
     return text_checked(out);
 }
 
-// Edit distance with insertions, deletions, replacements and swaps of neighbours, letters of either
-// case being equal. Only the last three rows of the table are kept.
-static size_t text_distance(const char *a, const char *b) {
-    const size_t n = strlen(b);
-    size_t *row = cli_alloc(3 * (n + 1), sizeof *row);
-    size_t *two = row, *one = row + n + 1, *now = row + 2 * (n + 1);
-    for (size_t j = 0; j <= n; j++) now[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t *const oldest = two;
-        two = one, one = now, now = oldest;
-        now[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            const int p = tolower((unsigned char)a[i - 1]), q = tolower((unsigned char)b[j - 1]);
-            size_t d = one[j - 1] + (p != q);
-            if (one[j] + 1 < d) d = one[j] + 1;
-            if (now[j - 1] + 1 < d) d = now[j - 1] + 1;
-            if (i > 1 && j > 1 && p == tolower((unsigned char)b[j - 2]) &&
-                q == tolower((unsigned char)a[i - 2]) && two[j - 2] + 1 < d) {
-                d = two[j - 2] + 1;
-            }
-            now[j] = d;
-        }
-    }
-    const size_t distance = now[n];
-    free(row);
-    return distance;
-}
-
 void cli_nearest_init(cli_nearest *n, const char *name) {
     *n = (cli_nearest){.name = name, .distance = SIZE_MAX};
 }
 
 void cli_nearest_offer(cli_nearest *n, const char *known) {
-    const size_t length = strlen(n->name), known_length = strlen(known);
-    const size_t longer = length > known_length ? length : known_length;
-    size_t distance = text_distance(n->name, known);
-    // A beginning or an end of a known name is a good guess whatever its length.
-    if (length >= 3 && known_length > length &&
-        (strncasecmp(n->name, known, length) == 0 ||
-         strcasecmp(n->name, known + known_length - length) == 0)) {
-        distance = 1;
-    }
-    const size_t allowed = longer <= 3 ? 1 : longer <= 6 ? 2 : longer / 3 + 1;
-    if (distance <= allowed && distance < n->distance) {
-        n->best = known;
-        n->distance = distance;
-    }
+    if (talus_name_nearer(n->name, known, &n->distance)) n->best = known;
 }
 
 int cli_width(const char *text) {
@@ -187,4 +147,53 @@ void cli_seconds(char out[24], double seconds) {
     } else {
         snprintf(out, 24, "%.0f s", seconds);
     }
+}
+
+void cli_duration(char out[24], double seconds) {
+    if (!isfinite(seconds))
+        snprintf(out, 24, "?");
+    else if (seconds < 90.0)
+        snprintf(out, 24, "%.0f s", ceil(seconds));
+    else if (seconds < 5400.0)
+        snprintf(out, 24, "%.0f min", seconds / 60.0);
+    else
+        snprintf(out, 24, "%.1f h", seconds / 3600.0);
+}
+
+void cli_bytes(char out[24], double bytes) {
+    static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
+    int k = 0;
+    while (k < 4 && bytes >= 999.5) bytes /= 1000.0, k++;
+    snprintf(out, 24, k > 0 && bytes < 9.95 ? "%.1f %s" : "%.0f %s", bytes, unit[k]);
+}
+
+double cli_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// The processor of this machine; "" where /proc does not tell.
+static char *text_processor(void) {
+    char line[512], *name = NULL;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && !name && fgets(line, sizeof line, file)) {
+        const char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+        if (colon) name = cli_text("%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+    }
+    if (file) (void)fclose(file);
+    return name ? name : cli_text("%s", "");
+}
+
+char *cli_facts(void) {
+    const talus_build b = talus_build_info();
+    char *processor = text_processor();
+    char *facts = cli_text("Talus %s, commit %s, %s, %s, simd %s%s%s", b.version, b.commit,
+                           b.compiler, b.flags, b.simd, processor[0] ? "; " : "", processor);
+    free(processor);
+    return facts;
+}
+
+void cli_wipe_progress(void) {
+    if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/{kernels,solvers}/<name>.c become programs in <build>/bench; they are no tests, but may use
+# bench/{kernels,solvers,scenes}/<name>.c become programs in <build>/bench; they are no tests, but may use
 # the problem generators of tests/support ("support/<name>.h").
-foreach(dir kernels solvers)
+foreach(dir kernels solvers scenes)
     file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/${dir}/*.c)
     if(NOT TARGET talus_static)
         continue()

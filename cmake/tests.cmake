@@ -100,6 +100,8 @@ if(TARGET talus)
         set_target_properties(example_${stem} PROPERTIES
             RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples OUTPUT_NAME ${stem})
         target_link_libraries(example_${stem} PRIVATE talus ${MATH_LIBRARY})
+        target_compile_definitions(example_${stem} PRIVATE
+            TALUS_EXAMPLE_SCENE="${CMAKE_SOURCE_DIR}/examples/scenes/column-2d.yaml")
         add_test(NAME examples/${stem} COMMAND example_${stem}
             WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/examples)
         talus_test_properties(examples/${stem} ${file})

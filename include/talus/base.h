@@ -35,7 +35,8 @@ TALUS_EXTERN_C_BEGIN
     X(TALUS_ERR_SINGULAR, -6, "matrix is singular or not positive definite")                       \
     X(TALUS_ERR_UNKNOWN, -7, "unknown name")                                                       \
     X(TALUS_ERR_SYSTEM, -8, "the operating system refused")                                        \
-    X(TALUS_ERR_UNSUPPORTED, -9, "this solver is not for this problem")
+    X(TALUS_ERR_UNSUPPORTED, -9, "this solver is not for this problem")                            \
+    X(TALUS_ERR_CANCELLED, -10, "cancelled")
 
 /// 0 or negative. Not converging is a talus_outcome, never one of these.
 typedef enum talus_status {
@@ -49,7 +50,8 @@ typedef enum talus_log_level { TALUS_LOG_INFO, TALUS_LOG_WARNING } talus_log_lev
 /// How a context is made. Zero everywhere is the default: malloc, no log.
 typedef struct talus_context_def {
     /// Memory aligned to `alignment` (a power of two), or NULL when there is none. All memory of
-    /// the library comes from here, except what HDF5, CHOLMOD and LAPACK take for themselves.
+    /// the library comes from here, except what HDF5, CHOLMOD, LAPACK and libyaml take for
+    /// themselves.
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
     void (*release)(void *user, void *memory); ///< given together with `allocate`; NULL is legal
     void *memory_user;
@@ -93,6 +95,10 @@ TALUS_API talus_build talus_build_info(void);
 /// 64-bit hash of `bytes` bytes, the same on every machine of equal byte order: two states are
 /// taken to be equal bit for bit when their hashes are.
 TALUS_API uint64_t talus_hash(const void *data, size_t bytes, uint64_t seed);
+
+/// Whether `known` is so close to `name` (letters left out, added, swapped or wrong) that it may be
+/// what was meant, and closer than *distance, which is then lowered; begin with SIZE_MAX.
+TALUS_API bool talus_name_nearer(const char *name, const char *known, size_t *distance);
 
 TALUS_EXTERN_C_END
 #endif // TALUS_BASE_H

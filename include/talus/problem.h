@@ -53,27 +53,32 @@ typedef struct talus_local_def {
     const double *c;
 } talus_local_def;
 
-/// The global form. Everything is borrowed for the call and copied.
+/// The global form. Everything is borrowed for the call and copied, unless `borrow_h` is set.
 typedef struct talus_global_def {
-    int32_t dim;                ///< size of a contact block: 2, 3 or 6
-    int32_t count;              ///< number of contact blocks, >= 0
-    int32_t body_count;         ///< groups of consecutive velocity unknowns
-    const int32_t *body_start;  ///< first unknown of each group, length body_count + 1
-    const double *mass_block;   ///< M block diagonal: dense row-major blocks of the bodies, in a
-                                ///< row; NULL when `mass` is given
-    talus_sparse mass;          ///< M in compressed columns; both triangles, or one of them (taken
-                                ///< as half of a symmetric matrix); ignored when mass_block is set
-    const int64_t *h_row_start; ///< H by block rows, length count + 1, counted in blocks
-    const int32_t *h_body;      ///< body of each block, ascending in a row
-    const double *h_block;      ///< dense dim × size(body) blocks, row major, in a row
-    const double *f;            ///< length of v
-    const double *w;            ///< dim * count
-    talus_sparse c;             ///< constraint rows C in compressed rows; rows == 0: none
-    const double *k;            ///< length c.rows
+    int32_t dim;                 ///< size of a contact block: 2, 3 or 6
+    int32_t count;               ///< number of contact blocks, >= 0
+    int32_t body_count;          ///< groups of consecutive velocity unknowns
+    const int32_t *body_start;   ///< first unknown of each group, length body_count + 1
+    const double *mass_diagonal; ///< M diagonal: its entries, > 0, length of v; the cheapest. NULL
+                                 ///< when M is given in one of the other two ways
+    const double *mass_block;    ///< M block diagonal: dense row-major blocks of the bodies, in a
+                                 ///< row; ignored when mass_diagonal is set
+    talus_sparse mass;           ///< M in compressed columns; both triangles, or one of them (taken
+                                 ///< as half of a symmetric matrix); ignored when one of those is
+                                 ///< set
+    const int64_t *h_row_start;  ///< H by block rows, length count + 1, counted in blocks
+    const int32_t *h_body;       ///< body of each block, ascending in a row
+    const double *h_block;       ///< dense dim × size(body) blocks, row major, in a row
+    bool borrow_h; ///< h_block is not copied: it must stay as it is until the problem is updated or
+                   ///< destroyed, and H, most of what a problem holds, lies in memory only once
+    const double *f; ///< length of v
+    const double *w; ///< dim * count
+    talus_sparse c;  ///< constraint rows C in compressed rows; rows == 0: none
+    const double *k; ///< length c.rows
     talus_law_view law;
 } talus_global_def;
 
-typedef struct talus_problem talus_problem; ///< opaque, constant once made
+typedef struct talus_problem talus_problem; ///< opaque, constant between its updates
 
 /// Check, copy and (global form) factor a problem. An error names the entry that is wrong.
 /// W asymmetric by less than 1e-2 (relative) is solved as given, with a warning in the log.
@@ -81,6 +86,14 @@ TALUS_API talus_status talus_problem_create_local(talus_context *ctx, const talu
                                                   talus_problem **out) TALUS_MUST_CHECK;
 TALUS_API talus_status talus_problem_create_global(talus_context *ctx, const talus_global_def *def,
                                                    talus_problem **out) TALUS_MUST_CHECK;
+/// Make a problem of the global form into another one: equal bit for bit to a fresh problem, but in
+/// the memory it has, which grows only where the new one needs more. With a diagonal or block
+/// diagonal M and no constraint rows, steps of about the same size allocate nothing. Solvers
+/// prepared on it must be prepared again. A definition that is refused leaves the problem as it
+/// was, except where M or the constraint rows turn out to be singular or memory runs out: then it
+/// can only be updated again or destroyed.
+TALUS_API talus_status talus_problem_update_global(talus_problem *p,
+                                                   const talus_global_def *def) TALUS_MUST_CHECK;
 TALUS_API void talus_problem_destroy(talus_problem *p); ///< NULL is allowed
 
 /// The same problem under the other law; costs nothing. A solver prepared before must be prepared

@@ -27,33 +27,43 @@ typedef struct talus_scene_info {
                        ///< comments
     int32_t dim;
     int32_t bodies, free_bodies; ///< after generation, of those there at the start
+    int32_t later_bodies;        ///< that enter later (rain)
     double until;                ///< end of the run [s]
     int64_t steps;               ///< most steps; 0: no limit
     double frame_interval;       ///< time between recorded frames [s]
     bool record_contacts;        ///< contacts with each frame
     bool record_ledger;          ///< the ledger of every step
+    bool record_single;          ///< frames in single precision
     bool stop_at_rest;           ///< end when the kinetic energy stays below rest_energy
     double rest_energy;          ///< [J] per free body
     uint64_t seed;
 } talus_scene_info;
 TALUS_API talus_scene_info talus_scene_get_info(const talus_scene *s);
 
-/// Make the world of a scene at t = 0. Generators run here; starting overlaps are errors.
+/// Make the world of a scene at t = 0. May be called again for another one.
 TALUS_API talus_status talus_scene_make_world(const talus_scene *s,
                                               talus_world **out) TALUS_MUST_CHECK;
-/// Called before every step: bodies that enter later (rain), motions that begin.
-TALUS_API talus_status talus_scene_advance(talus_scene *s, talus_world *w) TALUS_MUST_CHECK;
+/// Called before every step: bodies enter that are due (rain). What it does depends on the scene
+/// and the world alone, so that a world restored from a checkpoint goes on as it would have.
+TALUS_API talus_status talus_scene_advance(const talus_scene *s, talus_world *w) TALUS_MUST_CHECK;
 
-/// One key of the table, for help and docs; what is pointed to is static.
+/// One key of the tables, for help and docs; what is pointed to is static.
 typedef struct talus_scene_key {
-    const char *path; ///< "materials[].friction"
-    const char *kind; ///< "number", "integer", "vector", "text", "choice", "yes/no", "list", "map"
+    const char *section;      ///< where the key stands: "" (the scene itself), "materials.NAME",
+                              ///< "bodies.N", …; keys of one section follow each other
+    const char *section_text; ///< about the section, or NULL
+    const char *key;
+    const char *kind; ///< "number", "integer", "vector", "text", "choice", "yes/no", …
     const char *unit; ///< "m", "rad", … or ""
-    const char *initial; ///< default as text; NULL: required
+    const char *initial; ///< default as text, or in words; NULL: required
+    const char *only;    ///< "shape: sphere, drum": goes only with these values of that key; or ""
     const char *text;
-    char range[160];
+    char range[160]; ///< "> 0", "[0, 1]", the choices, or ""
 } talus_scene_key;
+/// `index` from 0; false past the end.
 TALUS_API bool talus_scene_key_at(int32_t index, talus_scene_key *out);
+/// The units of each kind of quantity, SI first: "length", "m, km, cm, mm, um, µm".
+TALUS_API bool talus_scene_unit_at(int32_t index, const char **what, char names[160]);
 
 TALUS_EXTERN_C_END
 #endif // TALUS_SCENE_H

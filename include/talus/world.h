@@ -86,8 +86,8 @@ typedef enum talus_motion_kind {
     TALUS_MOTION_VELOCITY,    ///< x(t) = x0 + velocity t
     TALUS_MOTION_OSCILLATION, ///< x(t) = x0 + amplitude (sin(2 pi frequency t + phase) − sin
                               ///< phase), and likewise an angle about `axis`
-    TALUS_MOTION_ROTATION,  ///< turns at `rate` about the line through `pivot` along `axis`
-    TALUS_MOTION_KEYFRAMES, ///< poses at given times, linear (slerp) between, held outside
+    TALUS_MOTION_ROTATION,    ///< turns at `rate` about the line through `pivot` along `axis`
+    TALUS_MOTION_KEYFRAMES,   ///< poses at given times, linear (slerp) between, held outside
 } talus_motion_kind;
 
 typedef struct talus_keyframe {
@@ -133,10 +133,13 @@ typedef struct talus_world_def {
     double gravity[3]; ///< [m/s²]
     talus_scheme scheme;
     double step;      ///< h [s], > 0; with max_move the largest step
-    double max_move;  ///< > 0: steps so small that no point of a free body moves farther [m]
+    double max_move;  ///< > 0: steps so small that no point of a free body's surface moves farther
+                      ///< without contacts (the spin of a ball moves none) [m]
     double theta;     ///< moreau-jean: in [1/2, 1]
     double reach;     ///< contacts are made of pairs nearer than this [m]; 0: twice the way of the
-                      ///< fastest body in the step
+                      ///< fastest surface in the step (convex: and of what sliding opens).
+                      ///< moreau-jean: not used, contacts are what touches at
+                      ///< x + (1 − theta) h v
     double period[3]; ///< length of the periodic cell along each axis; 0: not periodic
     talus_penalty penalty;
     talus_chi chi;
@@ -189,7 +192,8 @@ typedef struct talus_ledger {
     double loss_friction;      ///< >= 0
     double loss_numerical;     ///< of the time stepping itself, and of correcting gaps; any sign
     double momentum[3], angular[3]; ///< of free bodies, angular about the origin
-    double penetration;             ///< deepest overlap at the beginning of the step [m]; 0: none
+    double penetration;             ///< deepest overlap where contacts were looked for (the
+                                    ///< beginning of the step, or within) [m]; 0: none
     int32_t bodies, contacts;       ///< free bodies; contacts in the problem
     int32_t open, stick, slip;      ///< contacts by status
     int32_t iterations;
@@ -201,7 +205,8 @@ typedef struct talus_ledger {
 } talus_ledger;
 
 /// Make one step. `ledger` may be NULL. Missing the tolerance is counted in the ledger; an error
-/// means that the step was not made and the world is as before.
+/// means that the step was not made and the world is as before. TALUS_ERR_CANCELLED: the solve was
+/// stopped by talus_context_cancel.
 TALUS_API talus_status talus_world_step(talus_world *w, talus_ledger *ledger) TALUS_MUST_CHECK;
 TALUS_API double talus_world_time(const talus_world *w);
 /// The next step's length (and largest length, with max_move).
@@ -209,13 +214,20 @@ TALUS_API talus_status talus_world_set_step(talus_world *w, double h) TALUS_MUST
 /// 64-bit hash of the whole state: equal hashes, equal runs.
 TALUS_API uint64_t talus_world_hash(const talus_world *w);
 
+/// What a run changes, as numbers: `save` returns how many there are and writes them where `out` is
+/// not NULL. Given back by `load` to a world that was made in the same way, they let it go on bit
+/// for bit (equal talus_world_hash). On failure of `load` the world is as before.
+TALUS_API int64_t talus_world_save(const talus_world *w, double *out);
+TALUS_API talus_status talus_world_load(talus_world *w, const double *in,
+                                        int64_t count) TALUS_MUST_CHECK;
+
 /// Bodies as they are now. Borrowed: valid until the next step or change of the world.
 typedef struct talus_body_view {
     int32_t count;
     const double *position;    ///< 3 each
     const double *orientation; ///< 4 each
-    const double *velocity;    ///< 3 each
-    const double *spin;        ///< 3 each, in the world's frame
+    const double *velocity;    ///< 3 each; where the motion is given, the mean of the last step
+    const double *spin;        ///< 3 each, in the world's frame; likewise
     const double *mass;        ///< 0 for bodies that do not move freely
     const int32_t *shape, *material;
     const int32_t *motion; ///< talus_motion_kind
@@ -229,10 +241,10 @@ typedef struct talus_contact_view {
     const uint32_t *feature; ///< which of the pair's contacts
     const double *point;     ///< 3 each, midway between the surfaces
     const double *normal;    ///< 3 each, from b to a
-    const double *gap;       ///< at the beginning of the step
+    const double *gap;       ///< where contacts were looked for
     const double *impulse;   ///< 3 each, on a, in the world's frame [N s]
     const double *velocity;  ///< 3 each, of a relative to b, in the world's frame, after the step
-    const uint8_t *status;   ///< 0 open, 1 sticking, 2 sliding
+    const uint8_t *status;   ///< 0 open, 1 sticking, 2 sliding (on the edge of the cone)
 } talus_contact_view;
 TALUS_API void talus_world_contacts(const talus_world *w, talus_contact_view *out);
 
@@ -243,7 +255,8 @@ TALUS_API bool talus_world_material_at(const talus_world *w, int32_t index,
 /// The definition the world was made with (`solver` borrowed from the world).
 TALUS_API talus_world_def talus_world_get_def(const talus_world *w);
 /// The problem of the last step, to be written to a file or solved again; NULL before the first
-/// step and with the penalty scheme. Borrowed likewise.
+/// step and with the penalty scheme. After a step that failed it is the one of that step, or NULL.
+/// Borrowed likewise.
 TALUS_API const talus_problem *talus_world_problem(const talus_world *w);
 
 TALUS_EXTERN_C_END

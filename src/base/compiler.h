@@ -33,6 +33,9 @@ typedef double tl_vec4 __attribute__((vector_size(32)));
 #define TL_ASSUME(condition) assert(condition)
 #endif
 
+/// A wish that the cache line at an address be fetched.
+#define TL_PREFETCH(address) __builtin_prefetch(address)
+
 /// Tell the processor that this is a waiting loop.
 #if defined(__x86_64__) || defined(__i386__)
 #define TL_PAUSE() __builtin_ia32_pause()
@@ -41,6 +44,9 @@ typedef double tl_vec4 __attribute__((vector_size(32)));
 #else
 #define TL_PAUSE() ((void)0)
 #endif
+
+/// Ask for a cache line that will be read soon; any address is legal.
+#define TL_PREFETCH(address) __builtin_prefetch(address)
 
 /// Compile a function once per instruction set and choose at load time. All copies give the same
 /// bits, since -ffp-contract=off forbids fused operations. The build defines TL_NO_SIMD_CLONES

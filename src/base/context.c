@@ -186,6 +186,34 @@ talus_status tl_realloc(talus_context *ctx, int64_t used, int64_t count, size_t 
     return TALUS_OK;
 }
 
+talus_status tl_reserve(talus_context *ctx, int64_t count, size_t size, void *inout_pointer) {
+    void *old = NULL;
+    memcpy(&old, inout_pointer, sizeof old);
+    if (!old) return tl_alloc(ctx, count, size, inout_pointer);
+    const memory_header *header =
+        (const memory_header *)(const void *)((const char *)old - TL_ALIGN);
+    size_t bytes = 0;
+    if (count >= 0 && memory_size(count, size, &bytes) && bytes <= header->bytes) return TALUS_OK;
+    tl_free(ctx, old); // before the new one is asked for: both need not fit
+    return tl_alloc(ctx, count > 0 ? count + count / 8 : count, size, inout_pointer);
+}
+
+talus_status tl_refill(talus_context *ctx, const void *source, int64_t count, size_t size,
+                       void *inout_pointer) {
+    void *items = NULL;
+    if (!source) {
+        memcpy(&items, inout_pointer, sizeof items);
+        tl_free(ctx, items);
+        items = NULL;
+        memcpy(inout_pointer, &items, sizeof items);
+        return TALUS_OK;
+    }
+    TL_TRY(tl_reserve(ctx, count, size, inout_pointer));
+    memcpy(&items, inout_pointer, sizeof items);
+    if (count > 0) memcpy(items, source, (size_t)count * size);
+    return TALUS_OK;
+}
+
 void tl_free(talus_context *ctx, void *memory) {
     if (!memory) return;
     const memory_header *header =

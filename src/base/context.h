@@ -42,6 +42,14 @@ talus_status tl_alloc(talus_context *ctx, int64_t count, size_t size,
 /// zeroed.
 talus_status tl_realloc(talus_context *ctx, int64_t used, int64_t count, size_t size,
                         void *inout_pointer) TALUS_MUST_CHECK;
+/// Room for at least `count` items at *inout, which may be NULL: a block that is large enough stays
+/// as it is, another gives way to a new one (with an eighth to spare if there was one before, so
+/// that sizes that vary settle). What the room holds is not defined. On failure *inout is NULL.
+talus_status tl_reserve(talus_context *ctx, int64_t count, size_t size,
+                        void *inout_pointer) TALUS_MUST_CHECK;
+/// Room for `count` items, holding a copy of `source`; NULL source gives NULL.
+talus_status tl_refill(talus_context *ctx, const void *source, int64_t count, size_t size,
+                       void *inout_pointer) TALUS_MUST_CHECK;
 void tl_free(talus_context *ctx, void *memory); // NULL is allowed
 /// A copy of `count` items; NULL source gives NULL.
 talus_status tl_copy(talus_context *ctx, const void *source, int64_t count, size_t size,
@@ -51,5 +59,7 @@ int64_t tl_alloc_count(const talus_context *ctx);
 
 #define TL_ALLOC(ctx, count, out) tl_alloc(ctx, count, sizeof **(out), out)
 #define TL_COPY(ctx, source, count, out) tl_copy(ctx, source, count, sizeof **(out), out)
+#define TL_RESERVE(ctx, count, inout) tl_reserve(ctx, count, sizeof **(inout), inout)
+#define TL_REFILL(ctx, source, count, inout) tl_refill(ctx, source, count, sizeof **(inout), inout)
 
 #endif // TL_BASE_CONTEXT_H

@@ -15,40 +15,54 @@ typedef struct tl_step {
     double gravity[3];
 } tl_step;
 
-/// Sums for the ledger [J, kg m/s, kg m²/s].
+/// Sums for the ledger [J, kg m/s, kg m²/s], of what moves freely.
 typedef struct tl_account {
-    double kinetic, potential, work_forces, momentum[3], angular[3];
+    double kinetic, potential, momentum[3], angular[3];
     int32_t bodies;
 } tl_account;
 
 typedef struct tl_model tl_model;
 
-/// In the order the world calls them during a step.
+/// In the order the world calls them during a step. Nothing of the state changes before `commit`,
+/// which cannot fail: a step that fails leaves the model as it was.
 typedef struct tl_model_ops {
     const char *name;
     void (*destroy)(tl_model *m);
     int32_t (*item_count)(const tl_model *m);
-    int32_t (*group_count)(const tl_model *m);
-    /// Number of unknowns of a group.
-    int32_t (*group_size)(const tl_model *m, int32_t group);
-    /// Largest speed that any point of a free body would have at the end of a step without
-    /// contacts, scripted ones included [m/s].
-    double (*speed)(const tl_model *m, const tl_step *step);
-    /// Begin a step: poses of the items where contacts are looked for.
+    /// The longest step, at most step->h, in which no point of a surface that moves freely goes
+    /// farther than max_move at the speed it would have without contacts [s].
+    double (*step_limit)(const tl_model *m, const tl_step *step, double max_move);
+    /// Largest speed that any surface has at the beginning of the step, would have at its end
+    /// without contacts, or is given on the mean [m/s]: of its shape, which the spin of a ball does
+    /// not move, or, where `slip`, of the material points on it.
+    double (*speed)(const tl_model *m, const tl_step *step, bool slip);
+    /// Begin the step: poses of the items where contacts are looked for.
     talus_status (*place)(tl_model *m, const tl_step *step, tl_pose *pose);
-    /// Dense mass blocks of all groups in a row, f = M v + h (forces), and the velocities v before.
-    void (*motion)(const tl_model *m, const tl_step *step, double *mass_block, double *f,
+    int32_t (*group_count)(const tl_model *m);
+    /// Number of unknowns of each group, and the group whose unknowns move each item (−1: its
+    /// motion is given).
+    void (*groups)(const tl_model *m, int32_t *size, int32_t *group_of);
+    /// Whether every mass block is diagonal.
+    bool (*is_diagonal)(const tl_model *m);
+    /// The mass of all groups in a row, dense blocks or their diagonals alone; f = M v + h
+    /// (forces); and the velocities v before. v is the state carried along by inertia alone
+    /// (gyroscopic terms included), so that M (v+ − v) is the sum of all impulses.
+    void (*motion)(const tl_model *m, const tl_step *step, bool diagonal, double *mass, double *f,
                    double *v);
-    /// The group whose unknowns move an item; −1: its motion is given.
-    int32_t (*group_of)(const tl_model *m, int32_t item);
-    /// Velocity of the point at `arm` from the item's pose, along `count` directions (rows of 3):
-    /// the dense block count × group size, row major, where the item has a group; otherwise the
-    /// given mean velocity over the step, `count` values.
-    void (*row)(const tl_model *m, const tl_step *step, int32_t item, const double arm[3],
-                const double *direction, int32_t count, double *out);
+    /// Velocity of the point at `arm` from the item's pose (the one `place` gave), along `count`
+    /// directions (rows of 3), added to `out`: the dense block count × group size, row major, where
+    /// the item has a group; otherwise the given mean velocity over the step, `count` values. Safe
+    /// from any number of threads.
+    void (*row)(const tl_model *m, const tl_step *step, int32_t item, const tl_pose *pose,
+                const double arm[3], const double *direction, int32_t count, double *out);
+    /// Work of all given forces but gravity, damping included, with the velocities before and after
+    /// the step [J].
+    double (*work)(const tl_model *m, const tl_step *step, const double *before,
+                   const double *after);
     /// End the step with the new velocities.
     void (*commit)(tl_model *m, const tl_step *step, const double *v);
-    void (*account)(const tl_model *m, const tl_step *step, tl_account *add);
+    /// Add the sums of the present state; potential of gravity, 0 at the origin.
+    void (*account)(const tl_model *m, const double gravity[3], tl_account *add);
     /// Continue a hash over the whole state.
     uint64_t (*hash)(const tl_model *m, uint64_t seed);
 } tl_model_ops;

@@ -13,6 +13,7 @@
 //     open   |z| λ^½ <= 1e-12 ref        the law pushes l to 0
 //     stick  |x − z| λ^½ <= 1e-8 ref     the law leaves l free inside T: no motion is asked for
 //     slip   otherwise                   l is held at the boundary of T and the block moves
+#include "base/compiler.h"
 #include "problem/mass.h"
 #include "problem/problem_impl.h"
 #include <math.h>
@@ -22,7 +23,7 @@
 #define STICK_LIMIT 1e-8
 enum { MAX_DIM = 6 };
 
-static double certify_norm(int32_t n, const double *x) {
+TL_INLINE double certify_norm(int32_t n, const double *x) {
     double sum = 0.0;
     for (int32_t k = 0; k < n; k++) sum += x[k] * x[k];
     return sqrt(sum);
@@ -37,7 +38,7 @@ static double certify_max(double a, double b) {
 // z = P_T(x). For a point outside, the nearest point lies on the slant |z_T| = yield + mu z_N or,
 // when its foot would have z_N < 0, on the rim z_N = 0. The foot is found with mu <= 1 or 1/mu < 1
 // as factor, so that no mu is too large.
-static void certify_project(int32_t d, const tl_law *law, const double *x, double *z) {
+TL_INLINE void certify_project(int32_t d, const tl_law *law, const double *x, double *z) {
     const double mu = law->mu, tangent = certify_norm(d - 1, x + 1);
     memcpy(z, x, (size_t)d * sizeof *z);
     if (isinf(mu) || (x[0] <= 0.0 && tangent <= law->yield)) {
@@ -53,32 +54,67 @@ static void certify_project(int32_t d, const tl_law *law, const double *x, doubl
     for (int32_t k = 1; k < d; k++) z[k] = (law->yield + mu * foot) * (x[k] / tangent);
 }
 
-// Largest eigenvalue of the symmetric part of w, by Jacobi rotations.
-static double certify_eigenvalue(int32_t d, const double *w) {
-    double a[MAX_DIM][MAX_DIM] = {{0}};
-    for (int32_t i = 0; i < d; i++)
-        for (int32_t j = 0; j < d; j++) a[i][j] = 0.5 * (w[i * d + j] + w[j * d + i]);
-    for (int sweep = 0; sweep < 20; sweep++)
-        for (int32_t i = 0; i < d; i++)
-            for (int32_t j = i + 1; j < d; j++) {
-                if (fabs(a[i][j]) <= 1e-18 * (fabs(a[i][i]) + fabs(a[j][j]))) continue;
-                const double angle = 0.5 * atan2(2.0 * a[i][j], a[i][i] - a[j][j]);
-                const double c = cos(angle), s = sin(angle);
-                for (int32_t k = 0; k < d; k++) { // columns, then rows
-                    const double ki = a[k][i], kj = a[k][j];
-                    a[k][i] = c * ki + s * kj;
-                    a[k][j] = c * kj - s * ki;
-                }
-                for (int32_t k = 0; k < d; k++) {
-                    const double ik = a[i][k], jk = a[j][k];
-                    a[i][k] = c * ik + s * jk;
-                    a[j][k] = c * jk - s * ik;
-                }
-            }
-    double largest = a[0][0];
-    for (int32_t i = 1; i < d; i++) largest = certify_max(largest, a[i][i]);
-    return largest;
+// Largest eigenvalues of the symmetric parts of LANES matrices d × d, by Jacobi rotations. Entry
+// (i, j) of matrix l is w[i * d + j][l]. A rotation by the angle whose tangent is t makes a_ij
+// zero; entries below 1e-15 of their diagonals shift eigenvalues by no more than that, and are
+// left.
+enum { LANES = 8 };
+typedef double certify_lanes[LANES];
+
+TL_INLINE bool certify_rotate(int d, certify_lanes *a, int i, int j) {
+    certify_lanes t, c;
+    bool any = false;
+    for (int l = 0; l < LANES; l++) {
+        const double ij = a[i * d + j][l], ii = a[i * d + i][l], jj = a[j * d + j][l];
+        const bool small = !(fabs(ij) > 1e-15 * (fabs(ii) + fabs(jj)));
+        const double half = (jj - ii) / (2.0 * (small ? 1.0 : ij));
+        const double size = 1.0 / (fabs(half) + sqrt(half * half + 1.0));
+        t[l] = small ? 0.0 : half < 0.0 ? -size : size;
+        c[l] = 1.0 / sqrt(t[l] * t[l] + 1.0);
+        any |= !small;
+    }
+    if (!any) return false;
+    for (int k = 0; k < d; k++) // columns, then rows
+        for (int l = 0; l < LANES; l++) {
+            const double ki = a[k * d + i][l], kj = a[k * d + j][l];
+            a[k * d + i][l] = c[l] * (ki - t[l] * kj);
+            a[k * d + j][l] = c[l] * (t[l] * ki + kj);
+        }
+    for (int k = 0; k < d; k++)
+        for (int l = 0; l < LANES; l++) {
+            const double ik = a[i * d + k][l], jk = a[j * d + k][l];
+            a[i * d + k][l] = c[l] * (ik - t[l] * jk);
+            a[j * d + k][l] = c[l] * (t[l] * ik + jk);
+        }
+    return true;
 }
+
+TL_INLINE void certify_eigenvalues(int d, const certify_lanes *w, double *out) {
+    certify_lanes a[MAX_DIM * MAX_DIM];
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++)
+            for (int l = 0; l < LANES; l++)
+                a[i * d + j][l] = 0.5 * (w[i * d + j][l] + w[j * d + i][l]);
+    bool moved = true;
+    for (int sweep = 0; sweep < 20 && moved; sweep++) {
+        moved = false;
+        for (int i = 0; i < d; i++)
+            for (int j = i + 1; j < d; j++) moved |= certify_rotate(d, a, i, j);
+    }
+    for (int l = 0; l < LANES; l++) {
+        out[l] = a[0][l];
+        for (int i = 1; i < d; i++) out[l] = certify_max(out[l], a[i * d + i][l]);
+    }
+}
+
+#define CERTIFY_FORM(d)                                                                            \
+    void tl_certify_eigenvalues_##d(const certify_lanes *w, double *out);                          \
+    TL_SIMD_CLONES void tl_certify_eigenvalues_##d(const certify_lanes *w, double *out) {          \
+        certify_eigenvalues(d, w, out);                                                            \
+    }
+CERTIFY_FORM(2)
+CERTIFY_FORM(3)
+CERTIFY_FORM(6)
 
 // W_ii = H_i N H_iᵀ of the global form when N couples the bodies; `x` has room for d vectors.
 static talus_status certify_coupled_block(const talus_problem *p, int32_t i, double *x, double *w) {
@@ -104,6 +140,17 @@ static talus_status certify_coupled_block(const talus_problem *p, int32_t i, dou
     return TALUS_OK;
 }
 
+// w += H Xᵀ for d × size blocks.
+TL_INLINE void certify_add(int32_t d, int32_t size, const double *h, const double *x, double *w) {
+    for (int32_t a = 0; a < d; a++)
+        for (int32_t b = 0; b < d; b++) {
+            double sum = 0.0;
+            for (int32_t e = 0; e < size; e++)
+                sum += h[(int64_t)a * size + e] * x[(int64_t)b * size + e];
+            w[a * d + b] += sum;
+        }
+}
+
 // The same when M acts body by body; `x` has room for d vectors of the largest body.
 static void certify_separable_block(const talus_problem *p, int32_t i, double *x, double *w) {
     const int32_t d = p->dim;
@@ -112,39 +159,48 @@ static void certify_separable_block(const talus_problem *p, int32_t i, double *x
         const double *h = p->h_block + p->h_offset[k];
         memcpy(x, h, (size_t)d * (size_t)size * sizeof *x);
         tl_problem_solve_body(p, body, d, x);
-        for (int32_t a = 0; a < d; a++)
-            for (int32_t b = 0; b < d; b++)
-                for (int32_t e = 0; e < size; e++)
-                    w[a * d + b] += h[(int64_t)a * size + e] * x[(int64_t)b * size + e];
+        if (d == 3 && size == 6)
+            certify_add(3, 6, h, x, w);
+        else
+            certify_add(d, size, h, x, w);
     }
+}
+
+// λ of the blocks first … first + LANES − 1, as many as there are.
+static talus_status certify_lambda(const talus_problem *p, int32_t first, double *coupled) {
+    const int32_t d = p->dim;
+    const int lanes = p->count - first < LANES ? p->count - first : LANES;
+    certify_lanes w[MAX_DIM * MAX_DIM] = {{0.0}}, lambda;
+    for (int l = 0; l < lanes; l++) {
+        double block[MAX_DIM * MAX_DIM] = {0.0};
+        if (!p->is_global)
+            memcpy(block, tl_problem_w_block(p, first + l, first + l),
+                   (size_t)(d * d) * sizeof *block);
+        else if (coupled)
+            TL_TRY(certify_coupled_block(p, first + l, coupled, block));
+        else
+            certify_separable_block(p, first + l, p->work.column, block);
+        for (int32_t k = 0; k < d * d; k++) w[k][l] = block[k];
+    }
+    if (d == 2) tl_certify_eigenvalues_2((const certify_lanes *)w, lambda);
+    if (d == 3) tl_certify_eigenvalues_3((const certify_lanes *)w, lambda);
+    if (d == 6) tl_certify_eigenvalues_6((const certify_lanes *)w, lambda);
+    memcpy(p->work.stiffness + first, lambda, (size_t)lanes * sizeof *lambda);
+    return TALUS_OK;
 }
 
 // λ_i of all blocks. W does not change during the life of a problem, so this is done once.
 static talus_status certify_stiffness(const talus_problem *p) {
     if (p->count == 0 || !isnan(p->work.stiffness[0])) return TALUS_OK;
-    const bool separable = tl_problem_is_separable(p);
-    int32_t room = p->dof;
-    if (separable) {
-        room = 0;
-        for (int32_t b = 0; b < p->body_count; b++)
-            if (p->body_start[b + 1] - p->body_start[b] > room)
-                room = p->body_start[b + 1] - p->body_start[b];
-    }
     talus_status status = TALUS_OK;
-    double *x;
-    TL_TRY(TL_ALLOC(p->ctx, (int64_t)p->dim * room, &x));
-    for (int32_t i = p->count - 1; i >= 0; i--) { // block 0 last: it tells that all are known
-        double w[MAX_DIM * MAX_DIM] = {0};
-        if (!p->is_global)
-            memcpy(w, tl_problem_w_block(p, i, i), (size_t)(p->dim * p->dim) * sizeof *w);
-        else if (separable)
-            certify_separable_block(p, i, x, w);
-        else
-            TL_GOTO(certify_coupled_block(p, i, x, w));
-        p->work.stiffness[i] = certify_eigenvalue(p->dim, w);
-    }
+    double *coupled = NULL;
+    if (p->is_global && !tl_problem_is_separable(p))
+        TL_TRY(TL_ALLOC(p->ctx, (int64_t)p->dim * p->dof, &coupled));
+    // the first blocks last: block 0 tells that all are known
+    for (int32_t first = (p->count - 1) / LANES * LANES; first >= 0; first -= LANES)
+        TL_GOTO(certify_lambda(p, first, coupled));
 done:
-    tl_free(p->ctx, x);
+    tl_free(p->ctx, coupled);
     return status;
 }
 
@@ -185,8 +241,8 @@ static certify_scales certify_find_scales(const talus_problem *p, const double *
     return s;
 }
 
-static void certify_count(talus_certificate *c, int32_t d, double root, double reference,
-                          const double *x, const double *z) {
+TL_INLINE void certify_count(talus_certificate *c, int32_t d, double root, double reference,
+                             const double *x, const double *z) {
     double gap[MAX_DIM];
     for (int32_t k = 0; k < d; k++) gap[k] = x[k] - z[k];
     if (certify_norm(d, z) * root <= OPEN_LIMIT * reference)
@@ -198,9 +254,8 @@ static void certify_count(talus_certificate *c, int32_t d, double root, double r
 }
 
 // One block: adds its part to the figures; returns |l − P_T(l − ũ)|².
-static double certify_block(const talus_problem *p, int32_t i, const double *u, const double *r,
-                            const certify_scales *s, talus_certificate *c) {
-    const int32_t d = p->dim;
+TL_INLINE double certify_block(int32_t d, const talus_problem *p, int32_t i, const double *u,
+                               const double *r, const certify_scales *s, talus_certificate *c) {
     const tl_law law = tl_problem_law(p, i);
     const double stiffness = p->work.stiffness[i];
     const double root = stiffness > 0.0 ? sqrt(stiffness) : 1.0;
@@ -242,20 +297,28 @@ static double certify_block(const talus_problem *p, int32_t i, const double *u, 
     return natural * natural;
 }
 
+// All blocks; returns the sum of theirs.
+TL_INLINE double certify_blocks(int32_t d, const talus_problem *p, const double *u, const double *r,
+                                const certify_scales *s, talus_certificate *c) {
+    double natural = 0.0;
+    for (int32_t i = 0; i < p->count; i++) {
+        const int64_t at = (int64_t)i * d;
+        natural += certify_block(d, p, i, u + at, r + at, s, c);
+    }
+    return natural;
+}
+
 talus_status talus_certify(const talus_problem *p, const double *r, talus_certificate *out) {
     *out = (talus_certificate){.worst = -1};
     double *v = p->work.v, *u = p->work.u, *lambda = p->work.lambda;
     TL_TRY(talus_problem_state(p, r, v, u, lambda));
     TL_TRY(certify_stiffness(p));
     const certify_scales s = certify_find_scales(p, r);
-    double natural = 0.0, q = 0.0;
-    for (int32_t i = 0; i < p->count; i++) {
-        const int64_t at = (int64_t)i * p->dim;
-        natural += certify_block(p, i, u + at, r + at, &s, out);
-        const double q_i = certify_norm(p->dim, p->q + at);
-        q += q_i * q_i;
-    }
-    out->natural = sqrt(natural) / fmax(1.0, sqrt(q));
+    const double natural = p->dim == 2   ? certify_blocks(2, p, u, r, &s, out)
+                           : p->dim == 3 ? certify_blocks(3, p, u, r, &s, out)
+                                         : certify_blocks(6, p, u, r, &s, out);
+    const double q = certify_norm(p->dim * p->count, p->q);
+    out->natural = sqrt(natural) / fmax(1.0, q);
     if (p->is_global && p->dof > 0) out->motion = certify_motion(p, r, v, lambda);
     return TALUS_OK;
 }

@@ -135,9 +135,14 @@ static talus_status check_bodies(talus_context *ctx, const talus_global_def *def
                    "body_start[%d] = %d, but must not be less than body_start[%d] = %d", b + 1,
                    start[b + 1], b, start[b]);
     const int32_t dof = start[def->body_count];
-    if (def->mass_block || dof == 0) return TALUS_OK;
+    for (int32_t k = 0; def->mass_diagonal && k < dof; k++)
+        TL_REQUIRE(ctx, isfinite(def->mass_diagonal[k]) && def->mass_diagonal[k] > 0.0,
+                   TALUS_ERR_SINGULAR, "mass_diagonal[%d] = %g, but must be finite and positive", k,
+                   def->mass_diagonal[k]);
+    if (def->mass_diagonal || def->mass_block || dof == 0) return TALUS_OK;
     TL_REQUIRE(ctx, def->mass.start, TALUS_ERR_ARG,
-               "mass_block and mass.start are both NULL, but one of them must give M");
+               "mass_diagonal, mass_block and mass.start are all NULL, but one of them must give "
+               "M");
     TL_REQUIRE(ctx, def->mass.rows == dof && def->mass.cols == dof, TALUS_ERR_PROBLEM,
                "M is %d by %d, but must be %d by %d, the end of body_start", def->mass.rows,
                def->mass.cols, dof, dof);

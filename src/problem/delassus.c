@@ -5,251 +5,16 @@
 //                        memory linear in the contacts, rows built in parallel;
 //     other global       M sparse or constrained: every contact feels every other, W is full and
 //                        each of its columns costs one solve.
+// With Y = N Hᵀ, transposed, the block of a pair is H_i Y_jᵀ, i being the smaller: whichever of
+// the two rows computes it, the bits are the same, and W is symmetric to the last one.
 #include "problem/delassus.h"
 #include "base/thread.h"
+#include "problem/mass.h"
 #include <string.h>
-
-// ---- the graph ---------------------------------------------------------------------------------
-
-void tl_graph_clear(talus_context *ctx, tl_graph *g) {
-    tl_free(ctx, g->start);
-    tl_free(ctx, g->adjacent);
-    memset(g, 0, sizeof *g);
-}
-
-// True when the pattern of W is symmetric: rows visited in order meet the entries of each column in
-// order. `next` (count entries) is scratch.
-static bool graph_is_symmetric(const talus_problem *p, int64_t *next) {
-    for (int32_t i = 0; i < p->count; i++) next[i] = p->w_start[i];
-    for (int32_t i = 0; i < p->count; i++)
-        for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++) {
-            const int32_t j = p->w_col[e];
-            if (next[j] == p->w_start[j + 1] || p->w_col[next[j]] != i) return false;
-            next[j]++;
-        }
-    return true;
-}
-
-// The pattern of W. A file may store (i, j) without (j, i), where that is zero; both are coupled
-// all the same, so such pairs are added on the other side.
-static talus_status graph_local(talus_context *ctx, const talus_problem *p, tl_graph *g) {
-    int64_t *extra = NULL; // pairs to add to each row, then their places
-    int32_t *added = NULL;
-    talus_status status = TALUS_OK;
-    TL_GOTO(TL_ALLOC(ctx, (int64_t)p->count + 2, &extra));
-    const bool symmetric = graph_is_symmetric(p, extra);
-    memset(extra, 0, ((size_t)p->count + 2) * sizeof *extra);
-    for (int32_t i = 0; i < p->count && !symmetric; i++)
-        for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++)
-            if (!tl_problem_w_block(p, p->w_col[e], i)) extra[p->w_col[e] + 2]++;
-    for (int32_t i = 0; i < p->count; i++) extra[i + 2] += extra[i + 1];
-    TL_GOTO(TL_ALLOC(ctx, extra[p->count + 1], &added));
-    for (int32_t i = 0; i < p->count && !symmetric; i++) // in ascending order for each row
-        for (int64_t e = p->w_start[i]; e < p->w_start[i + 1]; e++)
-            if (!tl_problem_w_block(p, p->w_col[e], i)) added[extra[p->w_col[e] + 1]++] = i;
-    TL_GOTO(TL_ALLOC(ctx, p->w_start[p->count] + extra[p->count], &g->adjacent));
-    int64_t used = 0;
-    for (int32_t i = 0; i < p->count; i++) { // merge two ascending lists
-        int64_t e = p->w_start[i], a = extra[i];
-        while (e < p->w_start[i + 1] || a < extra[i + 1]) {
-            const bool stored =
-                a == extra[i + 1] || (e < p->w_start[i + 1] && p->w_col[e] < added[a]);
-            const int32_t j = stored ? p->w_col[e++] : added[a++];
-            if (j != i) g->adjacent[used++] = j;
-        }
-        g->start[i + 1] = used;
-    }
-done:
-    tl_free(ctx, extra);
-    tl_free(ctx, added);
-    return status;
-}
-
-static talus_status graph_full(talus_context *ctx, const talus_problem *p, tl_graph *g) {
-    const int64_t n = p->count;
-    TL_TRY(TL_ALLOC(ctx, n * (n - 1), &g->adjacent));
-    int64_t used = 0;
-    for (int32_t i = 0; i < p->count; i++) {
-        for (int32_t j = 0; j < p->count; j++)
-            if (j != i) g->adjacent[used++] = j;
-        g->start[i + 1] = used;
-    }
-    return TALUS_OK;
-}
-
-// Contacts of each body, ascending: where[body] … where[body + 1].
-static talus_status graph_incidence(talus_context *ctx, const talus_problem *p, int64_t **where,
-                                    int32_t **contact) {
-    TL_TRY(TL_ALLOC(ctx, (int64_t)p->body_count + 2, where));
-    TL_TRY(TL_ALLOC(ctx, p->h_start[p->count], contact));
-    int64_t *w = *where;
-    for (int64_t e = 0; e < p->h_start[p->count]; e++) w[p->h_body[e] + 2]++;
-    for (int32_t b = 0; b < p->body_count; b++) w[b + 2] += w[b + 1];
-    for (int32_t i = 0; i < p->count; i++)
-        for (int64_t e = p->h_start[i]; e < p->h_start[i + 1]; e++)
-            (*contact)[w[p->h_body[e] + 1]++] = i;
-    return TALUS_OK;
-}
-
-// Neighbours of contact i: the merged lists of its bodies, without i and without repeats.
-static int64_t graph_merge(const talus_problem *p, const int64_t *where, const int32_t *contact,
-                           int64_t *cursor, int32_t i, int32_t *out) {
-    const int64_t first = p->h_start[i], last = p->h_start[i + 1];
-    int64_t used = 0;
-    for (int64_t e = first; e < last; e++) cursor[e - first] = where[p->h_body[e]];
-    for (;;) {
-        int32_t next = INT32_MAX;
-        for (int64_t e = first; e < last; e++)
-            if (cursor[e - first] < where[p->h_body[e] + 1] && contact[cursor[e - first]] < next)
-                next = contact[cursor[e - first]];
-        if (next == INT32_MAX) return used;
-        for (int64_t e = first; e < last; e++)
-            if (cursor[e - first] < where[p->h_body[e] + 1] && contact[cursor[e - first]] == next)
-                cursor[e - first]++;
-        if (next == i) continue;
-        if (out) out[used] = next;
-        used++;
-    }
-}
-
-static talus_status graph_separable(talus_context *ctx, const talus_problem *p, tl_graph *g) {
-    int64_t *where = NULL, *cursor = NULL, widest = 0;
-    int32_t *contact = NULL;
-    talus_status status = graph_incidence(ctx, p, &where, &contact);
-    if (status != TALUS_OK) goto done;
-    for (int32_t i = 0; i < p->count; i++)
-        if (p->h_start[i + 1] - p->h_start[i] > widest) widest = p->h_start[i + 1] - p->h_start[i];
-    TL_GOTO(TL_ALLOC(ctx, widest, &cursor));
-    for (int32_t i = 0; i < p->count; i++)
-        g->start[i + 1] = g->start[i] + graph_merge(p, where, contact, cursor, i, NULL);
-    TL_GOTO(TL_ALLOC(ctx, g->start[p->count], &g->adjacent));
-    for (int32_t i = 0; i < p->count; i++)
-        graph_merge(p, where, contact, cursor, i, g->adjacent + g->start[i]);
-done:
-    tl_free(ctx, where);
-    tl_free(ctx, contact);
-    tl_free(ctx, cursor);
-    return status;
-}
-
-talus_status tl_graph_create(talus_context *ctx, const talus_problem *p, tl_graph *out) {
-    *out = (tl_graph){.count = p->count};
-    talus_status status = TL_ALLOC(ctx, (int64_t)p->count + 1, &out->start);
-    if (status == TALUS_OK)
-        status = !p->is_global                ? graph_local(ctx, p, out)
-                 : tl_problem_is_separable(p) ? graph_separable(ctx, p, out)
-                                              : graph_full(ctx, p, out);
-    if (status != TALUS_OK) tl_graph_clear(ctx, out);
-    return status;
-}
-
-// ---- rows of H and Y ---------------------------------------------------------------------------
-
-static void rows_clear(talus_context *ctx, tl_rows *r) {
-    tl_free(ctx, r->start);
-    tl_free(ctx, r->dof);
-    tl_free(ctx, r->size);
-    tl_free(ctx, r->offset);
-    tl_free(ctx, r->value);
-    memset(r, 0, sizeof *r);
-}
-
-static talus_status rows_alloc(talus_context *ctx, int32_t rows, int64_t blocks, int64_t values,
-                               tl_rows *r) {
-    TL_TRY(TL_ALLOC(ctx, (int64_t)rows + 1, &r->start));
-    TL_TRY(TL_ALLOC(ctx, blocks, &r->dof));
-    TL_TRY(TL_ALLOC(ctx, blocks, &r->size));
-    TL_TRY(TL_ALLOC(ctx, blocks + 1, &r->offset));
-    return TL_ALLOC(ctx, values, &r->value);
-}
-
-static talus_status rows_h(const tl_delassus *w, tl_rows *r) {
-    const talus_problem *p = w->problem;
-    const int64_t blocks = p->h_start[p->count];
-    TL_TRY(rows_alloc(w->ctx, w->rows, blocks, p->h_offset[blocks], r));
-    int64_t used = 0;
-    for (int32_t s = 0; s < w->rows; s++) {
-        const int32_t i = w->order[s];
-        for (int64_t e = i < 0 ? 0 : p->h_start[i]; i >= 0 && e < p->h_start[i + 1]; e++, used++) {
-            const int32_t body = p->h_body[e];
-            const int64_t values = p->h_offset[e + 1] - p->h_offset[e];
-            r->dof[used] = p->body_start[body];
-            r->size[used] = p->body_start[body + 1] - p->body_start[body];
-            r->offset[used + 1] = r->offset[used] + values;
-            memcpy(r->value + r->offset[used], p->h_block + p->h_offset[e],
-                   (size_t)values * sizeof *r->value);
-        }
-        r->start[s + 1] = used;
-    }
-    return TALUS_OK;
-}
-
-// M sparse or constrained: one dense block per row, d solves each.
-static talus_status rows_y_full(const tl_delassus *w, tl_rows *r) {
-    const talus_problem *p = w->problem;
-    const int d = w->dim;
-    TL_TRY(rows_alloc(w->ctx, w->rows, p->count, (int64_t)p->count * d * p->dof, r));
-    int64_t used = 0;
-    for (int32_t s = 0; s < w->rows; s++) {
-        const int32_t i = w->order[s];
-        if (i >= 0) {
-            r->size[used] = p->dof;
-            r->offset[used + 1] = r->offset[used] + (int64_t)d * p->dof;
-            for (int k = 0; k < d; k++) {
-                double *x = r->value + r->offset[used] + (int64_t)k * p->dof;
-                for (int64_t e = w->h.start[s]; e < w->h.start[s + 1]; e++)
-                    memcpy(x + w->h.dof[e], w->h.value + w->h.offset[e] + k * w->h.size[e],
-                           (size_t)w->h.size[e] * sizeof *x);
-                TL_TRY(tl_problem_response(p, x));
-            }
-            used++;
-        }
-        r->start[s + 1] = used;
-    }
-    return TALUS_OK;
-}
-
-// out (d × d) += A Bᵀ for A d × size and B d rows of `size` entries, `stride` apart.
-TL_INLINE void rows_add_block(int d, int32_t size, const double *a, const double *b, int32_t stride,
-                              double *out) {
-    for (int i = 0; i < d; i++)
-        for (int j = 0; j < d; j++) {
-            double sum = 0.0;
-            for (int32_t m = 0; m < size; m++) sum += a[i * size + m] * b[j * stride + m];
-            out[i * d + j] += sum;
-        }
-}
-
-// out (d × d) = H_s Y_tᵀ: blocks that cover common unknowns, both lists ascending in them. A block
-// of Y either equals one of H in extent or covers all unknowns.
-static void rows_product(int d, const tl_rows *h, int64_t s, const tl_rows *y, int64_t t,
-                         double *out) {
-    TL_ASSUME_DIM(d);
-    for (int k = 0; k < d * d; k++) out[k] = 0.0;
-    int64_t f = y->start[t];
-    for (int64_t e = h->start[s]; e < h->start[s + 1]; e++) {
-        const int32_t dof = h->dof[e], size = h->size[e];
-        while (f < y->start[t + 1] && y->dof[f] + y->size[f] <= dof) f++;
-        if (f == y->start[t + 1]) return;
-        if (y->dof[f] > dof) continue;
-        const double *a = h->value + h->offset[e];
-        const double *b = y->value + y->offset[f] + (dof - y->dof[f]);
-        const int32_t stride = y->size[f];
-        if (d == 3 && size == 6 && stride == 6) // rigid bodies: let the compiler unroll
-            rows_add_block(3, 6, a, b, 6, out);
-        else if (d == 2 && size == 3 && stride == 3)
-            rows_add_block(2, 3, a, b, 3, out);
-        else
-            rows_add_block(d, size, a, b, stride, out);
-    }
-}
-
-// ---- the operator ------------------------------------------------------------------------------
 
 typedef struct delassus_build {
     tl_delassus *w;
     const tl_graph *graph;
-    const int32_t *row_of; // row of each block
 } delassus_build;
 
 static void delassus_put_diagonal(tl_delassus *w, int32_t s, const double *block) {
@@ -278,87 +43,358 @@ static void delassus_fill_local(const delassus_build *build, int32_t s) {
             continue;
         }
         if (adjacent) {
-            while (*adjacent != p->w_col[e]) w->col[put++] = build->row_of[*adjacent++];
+            while (*adjacent != p->w_col[e]) w->col[put++] = w->row_of[*adjacent++];
             adjacent++;
         }
-        w->col[put] = build->row_of[p->w_col[e]];
+        w->col[put] = w->row_of[p->w_col[e]];
         delassus_transpose(d, from, w->block + put++ * d * d);
     }
-    while (adjacent && put < w->start[s + 1]) w->col[put++] = build->row_of[*adjacent++];
+    while (adjacent && put < w->start[s + 1]) w->col[put++] = w->row_of[*adjacent++];
 }
 
-// Global form: the diagonal, and each pair once, at the smaller of its blocks. No two threads write
-// to one place, for a pair has one owner.
-static void delassus_fill_global(const delassus_build *build, int32_t s) {
+// ---- separable
+// -----------------------------------------------------------------------------------
+
+// Block e of H and its row of Y. Where M is diagonal, Y is H with its columns scaled.
+typedef struct delassus_block {
+    const double *h, *y, *scale; // one of y and scale is NULL
+    int32_t body, size;
+} delassus_block;
+
+TL_INLINE delassus_block delassus_at(const tl_delassus *w, int64_t e) {
+    const talus_problem *p = w->problem;
+    const int32_t body = p->h_body[e];
+    const int64_t at = w->width > 0 ? e * w->dim * w->width : p->h_offset[e];
+    const int32_t dof = w->width > 0 ? body * w->width : p->body_start[body];
+    return (delassus_block){.h = w->h + at,
+                            .y = w->y ? w->y + at : NULL,
+                            .scale = w->y ? NULL : w->inverse + dof,
+                            .body = body,
+                            .size = w->width > 0 ? w->width
+                                                 : p->body_start[body + 1] - p->body_start[body]};
+}
+
+// out (d × d, columns one after the other) += A Yᵀ, or, `swapped`, Y Aᵀ with the same bits, of two
+// blocks of one body.
+TL_INLINE void delassus_add(int d, const delassus_block *a, const delassus_block *y, bool swapped,
+                            double *out) {
+    for (int i = 0; i < d; i++)
+        for (int j = 0; j < d; j++) {
+            double sum = 0.0;
+            const double *h = a->h + (int64_t)i * a->size;
+            for (int32_t m = 0; m < a->size; m++)
+                sum += h[m] * (y->y ? y->y[(int64_t)j * a->size + m]
+                                    : y->h[(int64_t)j * a->size + m] * y->scale[m]);
+            out[swapped ? i * d + j : j * d + i] += sum;
+        }
+}
+
+// W_ij by columns, for any number of bodies and any sizes.
+static void delassus_pair(const tl_delassus *w, int32_t i, int32_t j, double *out) {
+    const int64_t *start = w->problem->h_start;
+    const int d = w->dim;
+    for (int k = 0; k < d * d; k++) out[k] = 0.0;
+    for (int64_t e = start[i]; e < start[i + 1]; e++) {
+        const delassus_block own = delassus_at(w, e);
+        for (int64_t f = start[j]; f < start[j + 1]; f++) {
+            const delassus_block other = delassus_at(w, f);
+            if (own.body != other.body) continue;
+            if (i <= j)
+                delassus_add(d, &own, &other, false, out);
+            else
+                delassus_add(d, &other, &own, true, out);
+        }
+    }
+}
+
+static void delassus_row(const delassus_build *build, int32_t s) {
     tl_delassus *w = build->w;
     const tl_graph *g = build->graph;
     const int32_t i = w->order[s];
     const int d = w->dim;
-    double block[TL_MAX_DIM * TL_MAX_DIM];
-    rows_product(d, &w->h, s, &w->y, s, block);
-    delassus_put_diagonal(w, s, block);
+    double own[TL_MAX_DIM * TL_MAX_DIM] = {0.0}, rows[TL_MAX_DIM * TL_MAX_DIM];
+    delassus_pair(w, i, i, own);
+    delassus_transpose(d, own, rows);
+    delassus_put_diagonal(w, s, rows);
     if (!w->assembled) return;
-    for (int64_t e = g->start[i]; e < g->start[i + 1]; e++) {
-        const int32_t j = g->adjacent[e], t = build->row_of[j];
-        if (j < i) continue;
-        const int64_t here = w->start[s] + e - g->start[i];
-        const int64_t back = tl_lower_bound(g->adjacent, g->start[j], g->start[j + 1], i);
-        const int64_t there = w->start[t] + back - g->start[j];
+    int64_t put = w->start[s];
+    for (int64_t e = g->start[i]; e < g->start[i + 1]; e++, put++) {
+        w->col[put] = w->row_of[g->adjacent[e]];
+        delassus_pair(w, i, g->adjacent[e], w->block + put * d * d);
+    }
+}
+
+// Rigid bodies in space: the columns of H_i and Y_i, four numbers each, stay in registers for the
+// whole row.
+typedef struct delassus_columns {
+    tl_vec4 h[6], y[6];
+} delassus_columns;
+
+TL_INLINE void delassus_load(const delassus_block *b, delassus_columns *out) {
+    for (int m = 0; m < 6; m++) {
+        out->h[m] = (tl_vec4){b->h[m], b->h[6 + m], b->h[12 + m], 0.0};
+        out->y[m] =
+            b->y ? (tl_vec4){b->y[m], b->y[6 + m], b->y[12 + m], 0.0} : out->h[m] * b->scale[m];
+    }
+}
+
+// out += A Bᵀ by columns: A by its columns, B (3 × 6) scaled where `scale` is not NULL.
+TL_INLINE void delassus_add_rigid(const tl_vec4 *a, const double *b, const double *scale,
+                                  tl_vec4 *out) {
+    for (int j = 0; j < 3; j++) {
+        tl_vec4 sum = {0.0};
+        for (int m = 0; m < 6; m++) sum += a[m] * (scale ? b[6 * j + m] * scale[m] : b[6 * j + m]);
+        out[j] += sum;
+    }
+}
+
+TL_INLINE void delassus_store(const tl_vec4 *column, double *out) {
+    for (int j = 0; j < 3; j++)
+        for (int k = 0; k < 3; k++) out[3 * j + k] = column[j][k];
+}
+
+TL_INLINE void delassus_row_rigid(const delassus_build *build, int32_t s) {
+    tl_delassus *w = build->w;
+    const tl_graph *g = build->graph;
+    const int32_t i = w->order[s];
+    const int64_t *start = w->problem->h_start;
+    const int32_t *body = w->problem->h_body;
+    const int64_t first = start[i];
+    const int bodies = (int)(start[i + 1] - first);
+    delassus_columns own[2];
+    tl_vec4 sum[3] = {{0.0}};
+    double block[9], rows[9];
+    for (int k = 0; k < bodies; k++) {
+        const delassus_block b = delassus_at(w, first + k);
+        delassus_load(&b, &own[k]);
+        delassus_add_rigid(own[k].h, b.y ? b.y : b.h, b.scale, sum);
+    }
+    delassus_store(sum, block);
+    delassus_transpose(3, block, rows);
+    delassus_put_diagonal(w, s, rows);
+    if (!w->assembled) return;
+    int64_t put = w->start[s];
+    for (int64_t n = g->start[i]; n < g->start[i + 1]; n++, put++) {
+        const int32_t j = g->adjacent[n];
+        tl_vec4 pair[3] = {{0.0}};
+        for (int k = 0; k < bodies; k++)
+            for (int64_t f = start[j]; f < start[j + 1]; f++) {
+                if (body[first + k] != body[f]) continue;
+                const delassus_block b = delassus_at(w, f);
+                if (j < i)
+                    delassus_add_rigid(own[k].y, b.h, NULL, pair);
+                else
+                    delassus_add_rigid(own[k].h, b.y ? b.y : b.h, b.scale, pair);
+            }
+        w->col[put] = w->row_of[j];
+        delassus_store(pair, w->block + put * 9);
+    }
+}
+
+// The rows of blocks begin … end, in the order of the problem: neighbours lie near each other.
+void tl_delassus_rows(const delassus_build *build, int64_t begin, int64_t end);
+TL_SIMD_CLONES void tl_delassus_rows(const delassus_build *build, int64_t begin, int64_t end) {
+    const tl_delassus *w = build->w;
+    const int64_t *start = w->problem->h_start;
+    for (int32_t i = (int32_t)begin; i < end; i++) {
+        if (w->dim == 3 && w->width == 6 && start[i + 1] - start[i] <= 2)
+            delassus_row_rigid(build, w->row_of[i]);
+        else
+            delassus_row(build, w->row_of[i]);
+    }
+}
+
+// Y where M is not diagonal: one small solve per block.
+static void delassus_respond(void *arg, tl_team *team, int rank) {
+    const delassus_build *build = arg;
+    const tl_delassus *w = build->w;
+    const talus_problem *p = w->problem;
+    int64_t begin, end;
+    tl_share(p->h_start[p->count], tl_team_size(team), rank, &begin, &end);
+    for (int64_t e = begin; e < end; e++) {
+        double *y = w->y + p->h_offset[e];
+        memcpy(y, p->h_block + p->h_offset[e],
+               (size_t)(p->h_offset[e + 1] - p->h_offset[e]) * sizeof *y);
+        tl_problem_solve_body(p, p->h_body[e], w->dim, y);
+    }
+}
+
+static talus_status delassus_separable(tl_delassus *w, int threads) {
+    const talus_problem *p = w->problem;
+    const delassus_build build = {.w = w};
+    w->h = p->h_block;
+    w->width = p->body_size;
+    w->inverse = tl_mass_inverse_diagonal(p->mass);
+    if (w->inverse) return TALUS_OK;
+    TL_TRY(TL_RESERVE(w->ctx, p->h_offset[p->h_start[p->count]], &w->y));
+    tl_parallel(w->ctx, threads, delassus_respond, (void *)&build);
+    return TALUS_OK;
+}
+
+bool tl_delassus_reduces(const talus_problem *p) {
+    return tl_problem_is_separable(p) && p->body_size > 0;
+}
+
+void tl_delassus_own(const talus_problem *p, int32_t i, double *block) {
+    const int d = p->dim;
+    for (int k = 0; k < d * d; k++) block[k] = 0.0;
+    for (int64_t e = p->h_start[i]; e < p->h_start[i + 1]; e++) {
+        const int32_t body = p->h_body[e], size = p->body_start[body + 1] - p->body_start[body];
+        const double *h = p->h_block + p->h_offset[e];
+        double *y = p->work.column;
+        memcpy(y, h, (size_t)d * (size_t)size * sizeof *y);
+        tl_problem_solve_body(p, body, d, y);
+        for (int x = 0; x < d; x++)
+            for (int c = 0; c < d; c++)
+                for (int32_t m = 0; m < size; m++)
+                    block[x * d + c] += h[(int64_t)x * size + m] * y[(int64_t)c * size + m];
+    }
+}
+
+// Entries of the normal rows up to the last one that is not zero anywhere: normal impulses do not
+// turn spheres, so that their angular velocities can be left out. Two sizes of each kind, for which
+// there are fast loops.
+static int32_t delassus_normal_width(const talus_problem *p) {
+    const int32_t size = p->body_size, less = size == 6 ? 3 : size == 3 ? 2 : size;
+    for (int64_t e = 0; e < p->h_start[p->count]; e++)
+        for (int32_t m = less; m < size; m++)
+            if (p->h_block[e * p->dim * size + m] != 0.0) return size;
+    return less;
+}
+
+// H and N of the normal rows alone.
+static talus_status delassus_normal(tl_delassus *w) {
+    const talus_problem *p = w->problem;
+    const int64_t blocks = p->h_start[p->count];
+    const int32_t size = p->body_size, width = delassus_normal_width(p);
+    const double *inverse = tl_mass_inverse_diagonal(p->mass);
+    w->width = width;
+    TL_TRY(TL_RESERVE(w->ctx, blocks * width, &w->normal));
+    w->h = w->normal;
+    for (int64_t e = 0; e < blocks; e++)
+        memcpy(w->normal + e * width, p->h_block + e * p->dim * size,
+               (size_t)width * sizeof *w->normal);
+    if (!inverse) {
+        TL_TRY(TL_RESERVE(w->ctx, blocks * width, &w->y));
+        for (int64_t e = 0; e < blocks; e++) {
+            double *x = p->work.column;
+            memcpy(x, p->h_block + e * p->dim * size, (size_t)size * sizeof *x);
+            tl_problem_solve_body(p, p->h_body[e], 1, x);
+            memcpy(w->y + e * width, x, (size_t)width * sizeof *x);
+        }
+        return TALUS_OK;
+    }
+    w->inverse = inverse;
+    if (width == size) return TALUS_OK;
+    TL_TRY(TL_RESERVE(w->ctx, (int64_t)width * p->body_count, &w->light));
+    for (int32_t b = 0; b < p->body_count; b++)
+        memcpy(w->light + (int64_t)b * width, inverse + (int64_t)b * size,
+               (size_t)width * sizeof *inverse);
+    w->inverse = w->light;
+    return TALUS_OK;
+}
+
+// ---- coupled
+// -------------------------------------------------------------------------------------
+
+// M sparse or constrained: Y is d rows over all unknowns per block, each of them a solve.
+static talus_status delassus_coupled(tl_delassus *w) {
+    const talus_problem *p = w->problem;
+    const int d = w->dim;
+    TL_TRY(TL_RESERVE(w->ctx, (int64_t)p->count * d * p->dof, &w->y));
+    w->h = p->h_block;
+    for (int32_t i = 0; i < p->count; i++) {
+        double *y = w->y + (int64_t)i * d * p->dof;
+        memset(y, 0, (size_t)d * (size_t)p->dof * sizeof *y);
+        for (int k = 0; k < d; k++, y += p->dof) {
+            for (int64_t e = p->h_start[i]; e < p->h_start[i + 1]; e++) {
+                const int32_t body = p->h_body[e], dof = p->body_start[body];
+                const int32_t size = p->body_start[body + 1] - dof;
+                memcpy(y + dof, p->h_block + p->h_offset[e] + (int64_t)k * size,
+                       (size_t)size * sizeof *y);
+            }
+            TL_TRY(tl_problem_response(p, y));
+        }
+    }
+    return TALUS_OK;
+}
+
+// out (d × d, row major) = H_i Y_jᵀ
+static void delassus_product(const tl_delassus *w, int32_t i, int32_t j, double *out) {
+    const talus_problem *p = w->problem;
+    const int d = w->dim;
+    TL_ASSUME_DIM(d);
+    for (int k = 0; k < d * d; k++) out[k] = 0.0;
+    for (int64_t e = p->h_start[i]; e < p->h_start[i + 1]; e++) {
+        const int32_t body = p->h_body[e], dof = p->body_start[body];
+        const int32_t size = p->body_start[body + 1] - dof;
+        const double *h = p->h_block + p->h_offset[e];
+        const double *y = w->y + (int64_t)j * d * p->dof + dof;
+        for (int x = 0; x < d; x++)
+            for (int c = 0; c < d; c++) {
+                double sum = 0.0;
+                for (int32_t m = 0; m < size; m++)
+                    sum += h[(int64_t)x * size + m] * y[(int64_t)c * p->dof + m];
+                out[x * d + c] += sum;
+            }
+    }
+}
+
+// The diagonal, and each pair once, at the smaller of its blocks. No two threads write to one
+// place, for a pair has one owner; W being full, the places follow from the numbers.
+static void delassus_fill_coupled(const delassus_build *build, int32_t s) {
+    tl_delassus *w = build->w;
+    const int32_t i = w->order[s];
+    const int d = w->dim;
+    double block[TL_MAX_DIM * TL_MAX_DIM];
+    delassus_product(w, i, i, block);
+    delassus_put_diagonal(w, s, block);
+    for (int32_t j = i + 1; w->assembled && j < w->problem->count; j++) {
+        const int32_t t = w->row_of[j];
+        const int64_t here = w->start[s] + j - 1, there = w->start[t] + i;
         double *other = w->block + there * d * d;
-        rows_product(d, &w->h, s, &w->y, t, other); // W_ji by columns is W_ij by rows
+        delassus_product(w, i, j, other); // W_ji by columns is W_ij by rows
         delassus_transpose(d, other, w->block + here * d * d);
         w->col[here] = t;
         w->col[there] = s;
     }
 }
 
+// ---- the operator ------------------------------------------------------------------------------
+
 static void delassus_fill(void *arg, tl_team *team, int rank) {
     const delassus_build *build = arg;
     const tl_delassus *w = build->w;
     int64_t begin, end;
+    if (w->separable) {
+        tl_share(w->problem->count, tl_team_size(team), rank, &begin, &end);
+        tl_delassus_rows(build, begin, end);
+        return;
+    }
     tl_share(w->rows, tl_team_size(team), rank, &begin, &end);
     for (int32_t s = (int32_t)begin; s < end; s++) {
         if (w->order[s] < 0) continue;
         if (w->problem->is_global)
-            delassus_fill_global(build, s);
+            delassus_fill_coupled(build, s);
         else
             delassus_fill_local(build, s);
     }
 }
 
-// Separable: Y has the pattern of H, one small solve per block.
-static void delassus_respond(void *arg, tl_team *team, int rank) {
-    const delassus_build *build = arg;
-    const tl_delassus *w = build->w;
-    const talus_problem *p = w->problem;
-    const tl_rows *y = &w->y;
-    int64_t begin, end;
-    tl_share(w->rows, tl_team_size(team), rank, &begin, &end);
-    for (int64_t s = begin; s < end; s++) {
-        if (w->order[s] < 0) continue;
-        const int64_t first = p->h_start[w->order[s]];
-        for (int64_t e = y->start[s]; e < y->start[s + 1]; e++)
-            tl_problem_solve_body(p, p->h_body[first + e - y->start[s]], w->dim,
-                                  y->value + y->offset[e]);
-    }
-}
-
-// The blocks of Y by bodies, rows ascending.
+// The blocks of H by bodies, rows ascending.
 static talus_status delassus_incidence(tl_delassus *w) {
     const talus_problem *p = w->problem;
-    TL_TRY(TL_ALLOC(w->ctx, p->dof, &w->z));
-    if (!tl_problem_is_separable(p)) return TALUS_OK;
-    const int64_t blocks = w->y.start[w->rows];
-    TL_TRY(TL_ALLOC(w->ctx, (int64_t)p->body_count + 2, &w->body_start));
-    TL_TRY(TL_ALLOC(w->ctx, blocks, &w->body_row));
-    TL_TRY(TL_ALLOC(w->ctx, blocks, &w->body_block));
-    for (int64_t e = 0; e < p->h_start[p->count]; e++) w->body_start[p->h_body[e] + 2]++;
+    const int64_t blocks = p->h_start[p->count];
+    TL_TRY(TL_RESERVE(w->ctx, (int64_t)p->body_count + 2, &w->body_start));
+    TL_TRY(TL_RESERVE(w->ctx, blocks, &w->body_row));
+    TL_TRY(TL_RESERVE(w->ctx, blocks, &w->body_block));
+    memset(w->body_start, 0, ((size_t)p->body_count + 2) * sizeof *w->body_start);
+    for (int64_t e = 0; e < blocks; e++) w->body_start[p->h_body[e] + 2]++;
     for (int32_t b = 0; b < p->body_count; b++) w->body_start[b + 2] += w->body_start[b + 1];
     for (int32_t s = 0; s < w->rows; s++) {
-        if (w->order[s] < 0) continue;
-        const int64_t first = p->h_start[w->order[s]];
-        for (int64_t e = w->y.start[s]; e < w->y.start[s + 1]; e++) {
-            const int64_t put = w->body_start[p->h_body[first + e - w->y.start[s]] + 1]++;
+        const int32_t i = w->order[s];
+        for (int64_t e = i < 0 ? 0 : p->h_start[i]; i >= 0 && e < p->h_start[i + 1]; e++) {
+            const int64_t put = w->body_start[p->h_body[e] + 1]++;
             w->body_row[put] = s;
             w->body_block[put] = e;
         }
@@ -367,10 +403,10 @@ static talus_status delassus_incidence(tl_delassus *w) {
 }
 
 static void delassus_copy_q(tl_delassus *w, const double *q) {
-    const int d = w->dim;
+    const int d = w->dim, all = w->problem->dim;
     for (int32_t s = 0; s < w->rows; s++)
-        if (w->order[s] >= 0)
-            memcpy(w->q + (int64_t)d * s, q + (int64_t)d * w->order[s], (size_t)d * sizeof *q);
+        for (int k = 0; k < d; k++)
+            w->q[(int64_t)d * s + k] = w->order[s] >= 0 ? q[(int64_t)all * w->order[s] + k] : 0.0;
 }
 
 void tl_delassus_refresh(tl_delassus *w) { delassus_copy_q(w, w->problem->q); }
@@ -378,7 +414,7 @@ void tl_delassus_refresh(tl_delassus *w) { delassus_copy_q(w, w->problem->q); }
 // q of the rows, with the tension folded in: u at l = 0 is u at r = −tension n.
 static talus_status delassus_free_velocity(tl_delassus *w) {
     const talus_problem *p = w->problem;
-    const int d = w->dim;
+    const int d = p->dim;
     double *r = NULL, *u = NULL;
     const double *q = p->q;
     talus_status status = TALUS_OK;
@@ -396,71 +432,129 @@ done:
     return status;
 }
 
+static void delassus_drop_lists(tl_delassus *w) {
+    tl_free(w->ctx, w->body_start);
+    tl_free(w->ctx, w->body_row);
+    tl_free(w->ctx, w->body_block);
+    w->body_start = w->body_block = NULL;
+    w->body_row = NULL;
+}
+
+// Give back what the form that is built now has no use for.
+static void delassus_drop(tl_delassus *w, bool assembled, bool matrix_free) {
+    if (assembled) {
+        tl_free(w->ctx, w->start);
+        tl_free(w->ctx, w->col);
+        tl_free(w->ctx, w->block);
+        w->start = NULL;
+        w->col = NULL;
+        w->block = NULL;
+    }
+    if (matrix_free) {
+        tl_free(w->ctx, w->normal);
+        tl_free(w->ctx, w->light);
+        tl_free(w->ctx, w->y);
+        tl_free(w->ctx, w->z);
+        w->normal = w->light = w->y = w->z = NULL;
+        delassus_drop_lists(w);
+    }
+}
+
 void tl_delassus_clear(tl_delassus *w) {
     if (!w->ctx) return;
     tl_free(w->ctx, w->diagonal);
     tl_free(w->ctx, w->q);
-    tl_free(w->ctx, w->start);
-    tl_free(w->ctx, w->col);
-    tl_free(w->ctx, w->block);
-    rows_clear(w->ctx, &w->h);
-    rows_clear(w->ctx, &w->y);
-    tl_free(w->ctx, w->body_start);
-    tl_free(w->ctx, w->body_row);
-    tl_free(w->ctx, w->body_block);
-    tl_free(w->ctx, w->z);
+    tl_free(w->ctx, w->row_of);
+    delassus_drop(w, true, true);
     memset(w, 0, sizeof *w);
+}
+
+// Places of the neighbours' blocks.
+static talus_status delassus_pattern(tl_delassus *w, const tl_graph *graph) {
+    const talus_problem *p = w->problem;
+    const int64_t dd = w->dim * w->dim;
+    TL_TRY(TL_RESERVE(w->ctx, (int64_t)w->rows + 1, &w->start));
+    w->start[0] = 0;
+    for (int32_t s = 0; s < w->rows; s++) {
+        const int32_t i = w->order[s];
+        const int64_t neighbours = i < 0   ? 0
+                                   : graph ? graph->start[i + 1] - graph->start[i]
+                                           : p->w_start[i + 1] - p->w_start[i] - 1;
+        w->start[s + 1] = w->start[s] + neighbours;
+    }
+    const int64_t blocks = w->start[w->rows];
+    TL_TRY(TL_RESERVE(w->ctx, blocks, &w->col));
+    TL_TRY(TL_RESERVE(w->ctx, blocks * dd + 1, &w->block));
+    // A neighbour whose block a local problem does not store has a zero block; and what is read
+    // beyond the last one must be a number.
+    if (!p->is_global) memset(w->block, 0, (size_t)(blocks * dd) * sizeof *w->block);
+    w->block[blocks * dd] = 0.0;
+    return TALUS_OK;
+}
+
+static talus_status delassus_build_all(tl_delassus *w, const tl_delassus_form *form,
+                                       const tl_graph *graph) {
+    const talus_problem *p = w->problem;
+    const int64_t dd = w->dim * w->dim;
+    const delassus_build build = {.w = w, .graph = graph};
+    TL_TRY(tl_team_reserve(w->ctx, form->threads));
+    TL_TRY(TL_RESERVE(w->ctx, p->count, &w->row_of));
+    TL_TRY(TL_RESERVE(w->ctx, dd * w->rows, &w->diagonal));
+    TL_TRY(TL_RESERVE(w->ctx, (int64_t)w->dim * w->rows, &w->q));
+    for (int32_t s = 0; s < w->rows; s++) {
+        static const double none[TL_MAX_DIM * TL_MAX_DIM] = {0.0};
+        if (w->order[s] >= 0)
+            w->row_of[w->order[s]] = s;
+        else
+            delassus_put_diagonal(w, s, none);
+    }
+    TL_TRY(delassus_free_velocity(w));
+    if (form->normal)
+        TL_TRY(delassus_normal(w));
+    else if (w->separable)
+        TL_TRY(delassus_separable(w, form->threads));
+    else if (p->is_global)
+        TL_TRY(delassus_coupled(w));
+    w->dof = w->width > 0 ? w->width * p->body_count : p->dof;
+    if (w->assembled) TL_TRY(delassus_pattern(w, graph));
+    tl_parallel(w->ctx, form->threads, delassus_fill, (void *)&build);
+    if (w->assembled) {
+        delassus_drop(w, false, true); // Y was scaffolding
+        return TALUS_OK;
+    }
+    TL_TRY(TL_RESERVE(w->ctx, w->dof, &w->z));
+    if (w->separable && form->threads > 1) return delassus_incidence(w);
+    delassus_drop_lists(w);
+    return TALUS_OK;
+}
+
+talus_status tl_delassus_update(talus_context *ctx, const talus_problem *p, tl_delassus_form form,
+                                const tl_graph *graph, int32_t rows, const int32_t *order,
+                                tl_delassus *inout) {
+    tl_delassus *w = inout;
+    w->ctx = ctx;
+    w->problem = p;
+    w->dim = form.normal ? 1 : p->dim;
+    w->rows = rows;
+    w->order = order;
+    w->assembled = form.assembled || !p->is_global;
+    w->separable = tl_problem_is_separable(p);
+    w->width = w->dof = 0;
+    w->h = w->inverse = NULL;
+    delassus_drop(w, !w->assembled, w->assembled);
+    if (w->y && p->is_global && tl_mass_inverse_diagonal(p->mass)) {
+        tl_free(ctx, w->y); // a kind of M that has none
+        w->y = NULL;
+    }
+    const talus_status status = delassus_build_all(w, &form, graph);
+    if (status != TALUS_OK) tl_delassus_clear(w);
+    return status;
 }
 
 talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool assembled,
                                 const tl_graph *graph, int32_t rows, const int32_t *order,
                                 int threads, tl_delassus *out) {
-    const int64_t dd = p->dim * p->dim;
-    int32_t *row_of = NULL;
-    tl_delassus *w = out;
-    *w = (tl_delassus){.ctx = ctx,
-                       .problem = p,
-                       .dim = p->dim,
-                       .rows = rows,
-                       .order = order,
-                       .assembled = assembled || !p->is_global,
-                       .dof = p->dof};
-    talus_status status = TALUS_OK;
-    TL_GOTO(TL_ALLOC(ctx, p->count, &row_of));
-    for (int32_t s = 0; s < rows; s++)
-        if (order[s] >= 0) row_of[order[s]] = s;
-    TL_GOTO(TL_ALLOC(ctx, dd * rows, &w->diagonal));
-    TL_GOTO(TL_ALLOC(ctx, (int64_t)p->dim * rows, &w->q));
-    TL_GOTO(delassus_free_velocity(w));
-    if (p->is_global) {
-        TL_GOTO(rows_h(w, &w->h));
-        TL_GOTO(tl_problem_is_separable(p) ? rows_h(w, &w->y) : rows_y_full(w, &w->y));
-    }
-    if (w->assembled) {
-        TL_GOTO(TL_ALLOC(ctx, (int64_t)rows + 1, &w->start));
-        for (int32_t s = 0; s < rows; s++) {
-            const int32_t i = order[s];
-            const int64_t neighbours = i < 0   ? 0
-                                       : graph ? graph->start[i + 1] - graph->start[i]
-                                               : p->w_start[i + 1] - p->w_start[i] - 1;
-            w->start[s + 1] = w->start[s] + neighbours;
-        }
-        TL_GOTO(TL_ALLOC(ctx, w->start[rows], &w->col));
-        TL_GOTO(TL_ALLOC(ctx, w->start[rows] * dd + 1, &w->block));
-    }
-    TL_GOTO(tl_team_reserve(ctx, threads));
-    delassus_build build = {.w = w, .graph = graph, .row_of = row_of};
-    if (p->is_global && tl_problem_is_separable(p))
-        tl_parallel(ctx, threads, delassus_respond, &build);
-    tl_parallel(ctx, threads, delassus_fill, &build);
-    if (w->assembled) { // H and Y were scaffolding
-        rows_clear(ctx, &w->h);
-        rows_clear(ctx, &w->y);
-    } else {
-        TL_GOTO(delassus_incidence(w));
-    }
-done:
-    tl_free(ctx, row_of);
-    if (status != TALUS_OK) tl_delassus_clear(w);
-    return status;
+    const tl_delassus_form form = {.assembled = assembled, .threads = threads};
+    *out = (tl_delassus){0};
+    return tl_delassus_update(ctx, p, form, graph, rows, order, out);
 }

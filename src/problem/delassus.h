@@ -13,52 +13,75 @@ typedef struct tl_graph {
     int32_t count;
     int64_t *start;
     int32_t *adjacent;
+    // Separable problems: contacts of each body, ascending, contact[where[b] … where[b+1]−1]; and
+    // the bodies of each contact, borrowed from the problem.
+    int64_t *where;
+    int32_t *contact;
+    const int64_t *h_start;
+    const int32_t *h_body;
 } tl_graph;
 
 talus_status tl_graph_create(talus_context *ctx, const talus_problem *p,
                              tl_graph *out) TALUS_MUST_CHECK;
+/// The same in the memory of a graph, or of a zeroed one. On failure it is cleared.
+talus_status tl_graph_update(talus_context *ctx, const talus_problem *p,
+                             tl_graph *inout) TALUS_MUST_CHECK;
+/// The lists by bodies alone, of a separable problem: enough for a plan. `adjacent` is NULL.
+talus_status tl_graph_lists(talus_context *ctx, const talus_problem *p,
+                            tl_graph *inout) TALUS_MUST_CHECK;
 void tl_graph_clear(talus_context *ctx, tl_graph *g);
-
-/// Rows of a sparse d × dof matrix: row s has the blocks start[s] … start[s+1]−1; block e covers
-/// the unknowns dof[e] … dof[e] + size[e] − 1 with d × size[e] values (row major) from offset[e].
-typedef struct tl_rows {
-    int64_t *start;
-    int32_t *dof, *size;
-    int64_t *offset;
-    double *value;
-} tl_rows;
 
 typedef struct tl_delassus {
     talus_context *ctx;
     const talus_problem *problem;
-    int dim;
+    int dim;              // rows per block: those of the problem, or 1, the normal one alone
     int32_t rows;         // a multiple of TL_LANES
     const int32_t *order; // rows: the block of each row, −1 where a lane is empty; borrowed
-    bool assembled;
+    bool assembled, separable;
     double *diagonal; // by groups: entry k of W_ss at [(s / LANES * d * d + k) * LANES + s % LANES]
     double *q;        // d * rows
+    int32_t *row_of;  // row of each block
     // Assembled: blocks of row s other than the diagonal, d × d COLUMN major, so that a block
     // times a vector is a sum of d scaled columns. One number more at the end: reading a column of
     // three as a vector of four stays inside.
     int64_t *start; // rows + 1
     int32_t *col;   // row index of the neighbour, not its block index
     double *block;
-    // Matrix-free: u = H z + q with z = N Hᵀ l, d × size blocks; Y = N Hᵀ transposed.
-    int32_t dof;
-    tl_rows h, y;
-    // Matrix-free and separable: the blocks of Y by bodies, for gathering z without conflicts.
+    // u = H z + q with z = N Hᵀ l. Blocks e of H are those of the problem, d × size(body).
+    int32_t dof;           // entries of z
+    int32_t width;         // separable, all bodies alike: entries of z per body; else 0
+    const double *h;       // the problem's blocks, or `normal`
+    double *normal;        // dim = 1: the normal rows of H, the first `width` entries of each
+    const double *inverse; // M diagonal: N by the entries of z
+    double *light;         // room for `inverse` where width is less than the size of the bodies
+    double *y; // else N Hᵀ: separable: laid out as h; else d × dof for each block of the problem
+    // Matrix-free and separable, built for several threads: the blocks of H by bodies, rows
+    // ascending, for gathering z without conflicts; else NULL.
     int64_t *body_start; // bodies + 1
     int32_t *body_row;   // row of each block
-    int64_t *body_block; // its place in y
+    int64_t *body_block; // its number in the problem
     double *z;           // dof: scratch of tl_delassus_apply
 } tl_delassus;
 
-/// Build for the rows given by `order` (kept, not copied), with `threads` threads. `graph` may be
-/// NULL for a local problem: then a row has the blocks that are stored, be they one-sided or not;
-/// and for a matrix-free one.
+/// How an operator is to be built.
+typedef struct tl_delassus_form {
+    bool assembled;
+    bool normal; // of each block the normal row only; see tl_delassus_reduces
+    int threads;
+} tl_delassus_form;
+
+/// True when a frictionless problem can be had by its normal rows: the operator is matrix-free, M
+/// couples no bodies and these have one size.
+bool tl_delassus_reduces(const talus_problem *p);
+/// Build for the rows given by `order` (kept, not copied). `graph` may be NULL for a local problem:
+/// then a row has the blocks that are stored, be they one-sided or not; and for a matrix-free one.
 talus_status tl_delassus_create(talus_context *ctx, const talus_problem *p, bool assembled,
                                 const tl_graph *graph, int32_t rows, const int32_t *order,
                                 int threads, tl_delassus *out) TALUS_MUST_CHECK;
+/// The same in the memory of an operator, or of a zeroed one. On failure it is cleared.
+talus_status tl_delassus_update(talus_context *ctx, const talus_problem *p, tl_delassus_form form,
+                                const tl_graph *graph, int32_t rows, const int32_t *order,
+                                tl_delassus *inout) TALUS_MUST_CHECK;
 void tl_delassus_clear(tl_delassus *w);
 /// q of the problem, which has no tension, has changed: take it over. Allocates nothing.
 void tl_delassus_refresh(tl_delassus *w);
@@ -66,6 +89,9 @@ void tl_delassus_refresh(tl_delassus *w);
 /// u = W l + q by a team of `threads`, or W l without q where `free` is false; both d * rows long,
 /// zero in empty rows. The sums do not depend on the number of threads. Allocates nothing.
 void tl_delassus_apply(const tl_delassus *w, int threads, bool free, const double *l, double *u);
+
+/// W_ii of a separable problem, all its rows, row major.
+void tl_delassus_own(const talus_problem *p, int32_t i, double *block);
 
 /// Copy W_ss into a d × d row-major block.
 static inline void tl_delassus_diagonal(const tl_delassus *w, int32_t row, double *block) {

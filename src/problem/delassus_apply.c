@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// u = W l + q. Assembled: row by row. Matrix-free: z = N Hᵀ l body by body (or, where N is full,
-// unknown by unknown), then u = H z + q row by row. Every sum has one owner and one order.
+// u = W l + q. Assembled: row by row. Matrix-free: z = N Hᵀ l, then u = H z + q row by row.
+//
+// z is scattered, row after row, by one thread, which reads H in the order it lies in; a team
+// gathers it body by body. Both add the rows of a body in ascending order, from 0: the same bits.
 #include "base/thread.h"
 #include "linalg/dense_inline.h"
 #include "problem/row_product.h"
@@ -26,82 +28,146 @@ TL_INLINE void apply_assembled(int d, const apply_job *job, int64_t begin, int64
     }
 }
 
-#define APPLY_FORM(d)                                                                              \
+// Where M is diagonal, what has been added up in z is Hᵀ l.
+TL_INLINE void apply_scale(const tl_delassus *w, int64_t begin, int64_t end) {
+    for (int64_t k = begin; w->inverse && k < end; k++) w->z[k] *= w->inverse[k];
+}
+
+// z by one thread.
+TL_INLINE void apply_scatter(int d, int n, const apply_job *job) {
+    const tl_delassus *w = job->w;
+    for (int32_t k = 0; k < w->dof; k++) w->z[k] = 0.0;
+    for (int32_t row = 0; row < w->rows; row++)
+        if (w->order[row] >= 0)
+            tl_row_spread(d, n, w, w->order[row], NULL, job->l + (int64_t)d * row, w->z);
+    apply_scale(w, 0, w->dof);
+}
+
+// z of the bodies begin … end.
+TL_INLINE void apply_gather(int d, int n, const apply_job *job, int64_t begin, int64_t end) {
+    const tl_delassus *w = job->w;
+    const int32_t *start = w->problem->body_start;
+    const double *a = w->y ? w->y : w->h;
+    for (int64_t b = begin; b < end; b++) {
+        const int64_t first = w->width > 0 ? b * w->width : start[b];
+        const int64_t last = w->width > 0 ? first + w->width : start[b + 1];
+        for (int64_t m = first; m < last; m++) w->z[m] = 0.0;
+        for (int64_t e = w->body_start[b]; e < w->body_start[b + 1]; e++)
+            tl_block_spread(d, n, tl_row_span(d, n, w, w->body_block[e]), a, NULL,
+                            job->l + (int64_t)d * w->body_row[e], w->z);
+        apply_scale(w, first, last);
+    }
+}
+
+// u = H z + q of rows begin … end.
+TL_INLINE void apply_spread(int d, int n, const apply_job *job, int64_t begin, int64_t end) {
+    const tl_delassus *w = job->w;
+    for (int64_t row = begin; row < end; row++) {
+        double *u = job->u + d * row;
+        for (int k = 0; k < d; k++) u[k] = job->free ? w->q[d * row + k] : 0.0;
+        if (w->order[row] >= 0) tl_row_velocity(d, n, w, w->order[row], w->z, u);
+    }
+}
+
+// The loops for rows and blocks of a given size.
+typedef struct apply_loops {
+    void (*assembled)(const apply_job *job, int64_t begin, int64_t end);
+    void (*scatter)(const apply_job *job);
+    void (*gather)(const apply_job *job, int64_t begin, int64_t end);
+    void (*spread)(const apply_job *job, int64_t begin, int64_t end);
+} apply_loops;
+
+#define APPLY_ASSEMBLED(d)                                                                         \
     void tl_apply_assembled_##d(const apply_job *job, int64_t begin, int64_t end);                 \
     TL_SIMD_CLONES void tl_apply_assembled_##d(const apply_job *job, int64_t begin, int64_t end) { \
         apply_assembled(d, job, begin, end);                                                       \
     }
-APPLY_FORM(2)
-APPLY_FORM(3)
-APPLY_FORM(6)
-
-// z of the bodies begin … end.
-static void apply_gather(const apply_job *job, int64_t begin, int64_t end) {
-    const tl_delassus *w = job->w;
-    for (int64_t b = begin; b < end; b++) {
-        double *z = w->z + w->problem->body_start[b];
-        const int32_t size = w->problem->body_start[b + 1] - w->problem->body_start[b];
-        for (int32_t m = 0; m < size; m++) z[m] = 0.0;
-        for (int64_t e = w->body_start[b]; e < w->body_start[b + 1]; e++) {
-            const double *y = w->y.value + w->y.offset[w->body_block[e]];
-            const double *l = job->l + (int64_t)w->dim * w->body_row[e];
-            for (int i = 0; i < w->dim; i++)
-                for (int32_t m = 0; m < size; m++) z[m] += y[i * size + m] * l[i];
-        }
+#define APPLY_FREE(d, n)                                                                           \
+    void tl_apply_scatter_##d##_##n(const apply_job *job);                                         \
+    void tl_apply_gather_##d##_##n(const apply_job *job, int64_t begin, int64_t end);              \
+    void tl_apply_spread_##d##_##n(const apply_job *job, int64_t begin, int64_t end);              \
+    TL_SIMD_CLONES void tl_apply_scatter_##d##_##n(const apply_job *job) {                         \
+        apply_scatter(d, n, job);                                                                  \
+    }                                                                                              \
+    TL_SIMD_CLONES void tl_apply_gather_##d##_##n(const apply_job *job, int64_t begin,             \
+                                                  int64_t end) {                                   \
+        apply_gather(d, n, job, begin, end);                                                       \
+    }                                                                                              \
+    TL_SIMD_CLONES void tl_apply_spread_##d##_##n(const apply_job *job, int64_t begin,             \
+                                                  int64_t end) {                                   \
+        apply_spread(d, n, job, begin, end);                                                       \
     }
+APPLY_ASSEMBLED(2)
+APPLY_ASSEMBLED(3)
+APPLY_ASSEMBLED(6)
+APPLY_FREE(1, 0)
+APPLY_FREE(1, 2)
+APPLY_FREE(1, 3)
+APPLY_FREE(1, 6)
+APPLY_FREE(2, 0)
+APPLY_FREE(2, 3)
+APPLY_FREE(3, 0)
+APPLY_FREE(3, 6)
+APPLY_FREE(6, 0)
+
+#define LOOPS(d, n)                                                                                \
+    {                                                                                              \
+        .scatter = tl_apply_scatter_##d##_##n, .gather = tl_apply_gather_##d##_##n,                \
+        .spread = tl_apply_spread_##d##_##n                                                        \
+    }
+
+static apply_loops apply_choose(const tl_delassus *w) {
+    static const apply_loops one[] = {LOOPS(1, 2), LOOPS(1, 3), LOOPS(1, 6), LOOPS(1, 0)};
+    static const apply_loops two[] = {LOOPS(2, 3), LOOPS(2, 0)};
+    static const apply_loops three[] = {LOOPS(3, 6), LOOPS(3, 0)};
+    static const apply_loops six = LOOPS(6, 0);
+    const int32_t n = w->width;
+    apply_loops loops = w->dim == 1   ? one[n == 2   ? 0
+                                            : n == 3 ? 1
+                                            : n == 6 ? 2
+                                                     : 3]
+                        : w->dim == 2 ? two[n != 3]
+                        : w->dim == 3 ? three[n != 6]
+                                      : six;
+    loops.assembled = w->dim == 2   ? tl_apply_assembled_2
+                      : w->dim == 3 ? tl_apply_assembled_3
+                                    : tl_apply_assembled_6;
+    return loops;
 }
 
-// Unknowns begin … end of z where each row of Y covers them all.
+// Unknowns begin … end of z where Y has a row over all of them for every block.
 static void apply_gather_full(const apply_job *job, int64_t begin, int64_t end) {
     const tl_delassus *w = job->w;
     for (int64_t m = begin; m < end; m++) w->z[m] = 0.0;
     for (int32_t row = 0; row < w->rows; row++)
-        for (int64_t e = w->y.start[row]; e < w->y.start[row + 1]; e++)
-            for (int i = 0; i < w->dim; i++) {
-                const double *y = w->y.value + w->y.offset[e] + (int64_t)i * w->dof;
-                const double l = job->l[(int64_t)w->dim * row + i];
-                for (int64_t m = begin; m < end; m++) w->z[m] += y[m] * l;
-            }
-}
-
-// u = H z + q of rows begin … end.
-static void apply_spread(const apply_job *job, int64_t begin, int64_t end) {
-    const tl_delassus *w = job->w;
-    for (int64_t row = begin; row < end; row++) {
-        double *u = job->u + w->dim * row;
-        for (int i = 0; i < w->dim; i++) u[i] = job->free ? w->q[w->dim * row + i] : 0.0;
-        for (int64_t e = w->h.start[row]; e < w->h.start[row + 1]; e++) {
-            const double *h = w->h.value + w->h.offset[e], *z = w->z + w->h.dof[e];
-            const int32_t size = w->h.size[e];
-            for (int i = 0; i < w->dim; i++)
-                for (int32_t m = 0; m < size; m++) u[i] += h[i * size + m] * z[m];
+        for (int i = 0; w->order[row] >= 0 && i < w->dim; i++) {
+            const double *y = w->y + ((int64_t)w->order[row] * w->dim + i) * w->dof;
+            const double l = job->l[(int64_t)w->dim * row + i];
+            for (int64_t m = begin; m < end; m++) w->z[m] += y[m] * l;
         }
-    }
 }
 
 static void apply_work(void *arg, tl_team *team, int rank) {
     const apply_job *job = arg;
     const tl_delassus *w = job->w;
+    const apply_loops loops = apply_choose(w);
     const int size = tl_team_size(team);
     int64_t begin, end;
     if (!w->assembled) {
-        const bool separable = w->body_start != NULL;
-        tl_share(separable ? w->problem->body_count : w->dof, size, rank, &begin, &end);
-        if (separable)
-            apply_gather(job, begin, end);
-        else
+        tl_share(w->separable ? w->problem->body_count : w->dof, size, rank, &begin, &end);
+        if (!w->separable)
             apply_gather_full(job, begin, end);
+        else if (w->body_start)
+            loops.gather(job, begin, end);
+        else if (rank == 0)
+            loops.scatter(job);
         tl_barrier(team);
     }
     tl_share(w->rows, size, rank, &begin, &end);
-    if (!w->assembled)
-        apply_spread(job, begin, end);
-    else if (w->dim == 2)
-        tl_apply_assembled_2(job, begin, end);
-    else if (w->dim == 3)
-        tl_apply_assembled_3(job, begin, end);
+    if (w->assembled)
+        loops.assembled(job, begin, end);
     else
-        tl_apply_assembled_6(job, begin, end);
+        loops.spread(job, begin, end);
 }
 
 void tl_delassus_apply(const tl_delassus *w, int threads, bool free, const double *l, double *u) {

@@ -248,7 +248,7 @@ static talus_status fclib_read_file(talus_context *ctx, const char *path, tl_fcl
                                     talus_fclib_extra *extra) {
     talus_status status = TALUS_OK;
     tl_fclib_file file = {.ctx = ctx, .path = path, .id = H5I_INVALID_HID};
-    const tl_fclib_quiet quiet = tl_fclib_quiet_begin();
+    const tl_hdf5_quiet quiet = tl_hdf5_quiet_begin();
     TL_GOTO(tl_fclib_open(&file));
     // Where both stand in a file libfclib takes guesses and solution to belong to the global one.
     data->is_global = tl_fclib_has(&file, FCLIB_GLOBAL);
@@ -260,7 +260,7 @@ static talus_status fclib_read_file(talus_context *ctx, const char *path, tl_fcl
     if (extra) TL_GOTO(fclib_read_extra(&file, data, extra));
 done:
     tl_fclib_close(&file);
-    tl_fclib_quiet_end(quiet);
+    tl_hdf5_quiet_end(quiet);
     return status;
 }
 

@@ -16,21 +16,11 @@
 // `talus` is ours: what the format has no place for, and the grouping of the velocity unknowns.
 #ifndef TL_FCLIB_IMPL_H
 #define TL_FCLIB_IMPL_H
+#include "base/system.h"
 #include "problem/problem_impl.h"
 #include "talus/file.h"
-#include <hdf5.h>
 
 #define TL_FCLIB_ENTRY 128 // longest name of an entry that we form
-
-/// The HDF5 error stack would be printed on stderr: it is switched off while we are inside.
-typedef struct tl_fclib_quiet {
-    H5E_auto2_t function;
-    void *data;
-    bool saved;
-} tl_fclib_quiet;
-
-tl_fclib_quiet tl_fclib_quiet_begin(void);
-void tl_fclib_quiet_end(tl_fclib_quiet quiet);
 
 /// A file open for reading.
 typedef struct tl_fclib_file {

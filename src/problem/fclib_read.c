@@ -15,26 +15,10 @@
 #define READ_EXPANSION 1032
 #define READ_STRING_LIMIT (1 << 20)
 
-tl_fclib_quiet tl_fclib_quiet_begin(void) {
-    tl_fclib_quiet quiet = {NULL, NULL, false};
-    quiet.saved = H5Eget_auto2(H5E_DEFAULT, &quiet.function, &quiet.data) >= 0;
-    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return quiet;
-}
-
-void tl_fclib_quiet_end(tl_fclib_quiet quiet) {
-    (void)H5Eclear2(H5E_DEFAULT);
-    if (quiet.saved) (void)H5Eset_auto2(H5E_DEFAULT, quiet.function, quiet.data);
-}
-
 talus_status tl_fclib_open(tl_fclib_file *file) {
     file->id = H5I_INVALID_HID;
     struct stat facts;
-    if (stat(file->path, &facts) != 0) {
-        char reason[128] = "";
-        if (strerror_r(errno, reason, sizeof reason) != 0) reason[0] = '\0';
-        return tl_fail(file->ctx, TALUS_ERR_FILE, "%s: cannot be opened: %s", file->path, reason);
-    }
+    if (stat(file->path, &facts) != 0) return tl_fail_errno(file->ctx, file->path, "opened", errno);
     TL_REQUIRE(file->ctx, S_ISREG(facts.st_mode), TALUS_ERR_FILE,
                "%s: is %s; an FCLIB file (HDF5) is needed", file->path,
                S_ISDIR(facts.st_mode) ? "a directory" : "not a regular file");

@@ -357,22 +357,16 @@ done:
     return status;
 }
 
-static talus_status write_errno(talus_context *ctx, const char *path, const char *what, int code) {
-    char reason[128] = "";
-    if (strerror_r(code, reason, sizeof reason) != 0) reason[0] = '\0';
-    return tl_fail(ctx, TALUS_ERR_FILE, "%s: cannot be %s: %s", path, what, reason);
-}
-
 static talus_status write_bytes(talus_context *ctx, const char *path, const char *temporary,
                                 size_t bytes, const char *image) {
     FILE *stream = fopen(temporary, "wb");
-    if (!stream) return write_errno(ctx, path, "created", errno);
+    if (!stream) return tl_fail_errno(ctx, path, "created", errno);
     errno = 0;
     const bool is_written = fwrite(image, 1, bytes, stream) == bytes;
     const int write_code = errno;
     const bool is_closed = fclose(stream) == 0;
-    if (!is_written) return write_errno(ctx, path, "written", write_code);
-    if (!is_closed) return write_errno(ctx, path, "written", errno);
+    if (!is_written) return tl_fail_errno(ctx, path, "written", write_code);
+    if (!is_closed) return tl_fail_errno(ctx, path, "written", errno);
     return TALUS_OK;
 }
 
@@ -385,16 +379,16 @@ talus_status talus_fclib_write(talus_context *ctx, const char *path, const talus
     char *temporary = NULL, *image = NULL;
     size_t bytes = 0;
     const size_t length = strlen(path) + 32;
-    const tl_fclib_quiet quiet = tl_fclib_quiet_begin();
+    const tl_hdf5_quiet quiet = tl_hdf5_quiet_begin();
     TL_GOTO(TL_ALLOC(ctx, (int64_t)length, &temporary));
     (void)snprintf(temporary, length, "%s.tmp-%ld", path, (long)getpid());
     TL_GOTO(write_image(ctx, path, temporary, problem, extra, &bytes, &image));
     status = write_bytes(ctx, path, temporary, bytes, image);
     if (status == TALUS_OK && rename(temporary, path) != 0)
-        status = write_errno(ctx, path, "replaced", errno);
+        status = tl_fail_errno(ctx, path, "replaced", errno);
     if (status != TALUS_OK) (void)unlink(temporary);
 done:
-    tl_fclib_quiet_end(quiet);
+    tl_hdf5_quiet_end(quiet);
     tl_free(ctx, temporary);
     tl_free(ctx, image);
     return status;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mass matrix. Block diagonal M is factored body by body, so that M⁻¹ couples nothing and the
-// Delassus operator stays sparse; any other M goes to CHOLMOD. A sparse M that is in fact block
-// diagonal over the bodies is found out and treated as such. M itself is kept beside its factors:
-// the certificate must not take them on trust.
+// The mass matrix. A diagonal M is inverted, block diagonal M is factored body by body, so that M⁻¹
+// couples nothing and the Delassus operator stays sparse; any other M goes to CHOLMOD. A sparse M
+// that is in fact block diagonal over the bodies is found out and treated as such. M itself is kept
+// beside its factors: the certificate must not take them on trust.
 #include "problem/mass.h"
 #include "linalg/dense.h"
 #include "linalg/spd.h"
@@ -15,6 +15,7 @@ struct tl_mass {
     const int32_t *body_start; // borrowed
     int64_t *offset;           // block diagonal: start of each block, body_count + 1; else NULL
     double *block, *factor;    // block diagonal
+    double *diagonal;          // diagonal: M_kk, and 1/M_kk after it, dof each; else NULL
     tl_csr full;               // otherwise: both triangles, columns
     tl_spd *spd;
 };
@@ -39,24 +40,55 @@ static bool mass_differs(double ij, double ji, double ii, double jj) {
     return fabs(ij - ji) > MASS_ASYMMETRY * sqrt(fabs(ii)) * sqrt(fabs(jj));
 }
 
-static talus_status mass_new(talus_context *ctx, int32_t body_count, const int32_t *body_start,
-                             tl_mass **out) {
-    TL_TRY(TL_ALLOC(ctx, 1, out));
-    (*out)->ctx = ctx;
-    (*out)->body_count = body_count;
-    (*out)->body_start = body_start;
-    (*out)->dof = body_count > 0 ? body_start[body_count] : 0;
+// A mass of these bodies without M: the one that is there, or a new one.
+static talus_status mass_begin(talus_context *ctx, int32_t body_count, const int32_t *body_start,
+                               tl_mass **inout) {
+    if (!*inout) TL_TRY(TL_ALLOC(ctx, 1, inout));
+    tl_mass *m = *inout;
+    m->ctx = ctx;
+    m->body_count = body_count;
+    m->body_start = body_start;
+    m->dof = body_count > 0 ? body_start[body_count] : 0;
     return TALUS_OK;
 }
 
+// Give back what M of another kind has left.
+static void mass_drop_blocks(tl_mass *m) {
+    tl_free(m->ctx, m->offset);
+    tl_free(m->ctx, m->block);
+    tl_free(m->ctx, m->factor);
+    m->offset = NULL;
+    m->block = m->factor = NULL;
+}
+
+static void mass_drop_diagonal(tl_mass *m) {
+    tl_free(m->ctx, m->diagonal);
+    m->diagonal = NULL;
+}
+
+static void mass_drop_sparse(tl_mass *m) {
+    tl_csr_clear(m->ctx, &m->full);
+    tl_spd_destroy(m->spd);
+    m->spd = NULL;
+}
+
+// The end of a set: what has failed is not kept.
+static talus_status mass_end(talus_status status, tl_mass **inout) {
+    if (status == TALUS_OK) return status;
+    tl_mass_destroy(*inout);
+    *inout = NULL;
+    return status;
+}
+
 static talus_status mass_reserve_blocks(tl_mass *m) {
-    TL_TRY(TL_ALLOC(m->ctx, (int64_t)m->body_count + 1, &m->offset));
+    TL_TRY(TL_RESERVE(m->ctx, (int64_t)m->body_count + 1, &m->offset));
+    m->offset[0] = 0;
     for (int32_t b = 0; b < m->body_count; b++) {
         const int64_t size = mass_size(m, b);
         m->offset[b + 1] = m->offset[b] + size * size;
     }
-    TL_TRY(TL_ALLOC(m->ctx, m->offset[m->body_count], &m->block));
-    return TL_ALLOC(m->ctx, m->offset[m->body_count], &m->factor);
+    TL_TRY(TL_RESERVE(m->ctx, m->offset[m->body_count], &m->block));
+    return TL_RESERVE(m->ctx, m->offset[m->body_count], &m->factor);
 }
 
 // Check that one block is finite and symmetric and make it exactly symmetric.
@@ -94,21 +126,35 @@ static talus_status mass_factor_blocks(tl_mass *m) {
     return TALUS_OK;
 }
 
-talus_status tl_mass_create_blocks(talus_context *ctx, int32_t body_count,
-                                   const int32_t *body_start, const double *block, tl_mass **out) {
+talus_status tl_mass_set_blocks(talus_context *ctx, int32_t body_count, const int32_t *body_start,
+                                const double *block, tl_mass **inout) {
     talus_status status = TALUS_OK;
-    tl_mass *m = NULL;
-    *out = NULL;
-    TL_GOTO(mass_new(ctx, body_count, body_start, &m));
+    TL_GOTO(mass_begin(ctx, body_count, body_start, inout));
+    tl_mass *m = *inout;
+    mass_drop_diagonal(m);
+    mass_drop_sparse(m);
     TL_GOTO(mass_reserve_blocks(m));
     const int64_t entries = m->offset[body_count];
     if (entries > 0) memcpy(m->block, block, (size_t)entries * sizeof *block);
     TL_GOTO(mass_factor_blocks(m));
-    *out = m;
-    m = NULL;
 done:
-    tl_mass_destroy(m);
-    return status;
+    return mass_end(status, inout);
+}
+
+talus_status tl_mass_set_diagonal(talus_context *ctx, int32_t body_count, const int32_t *body_start,
+                                  const double *diagonal, tl_mass **inout) {
+    talus_status status = TALUS_OK;
+    TL_GOTO(mass_begin(ctx, body_count, body_start, inout));
+    tl_mass *m = *inout;
+    mass_drop_blocks(m);
+    mass_drop_sparse(m);
+    TL_GOTO(TL_RESERVE(ctx, 2 * (int64_t)m->dof, &m->diagonal));
+    for (int32_t k = 0; k < m->dof; k++) {
+        m->diagonal[k] = diagonal[k];
+        m->diagonal[m->dof + k] = 1.0 / diagonal[k];
+    }
+done:
+    return mass_end(status, inout);
 }
 
 // Which triangles hold anything: bit 0 the lower one, bit 1 the upper one (columns compressed).
@@ -190,15 +236,15 @@ static void mass_fill_blocks(tl_mass *m) {
     }
 }
 
-talus_status tl_mass_create_sparse(talus_context *ctx, int32_t body_count,
-                                   const int32_t *body_start, const talus_sparse *given,
-                                   tl_mass **out) {
+talus_status tl_mass_set_sparse(talus_context *ctx, int32_t body_count, const int32_t *body_start,
+                                const talus_sparse *given, tl_mass **inout) {
     talus_status status = TALUS_OK;
-    tl_mass *m = NULL;
     tl_csr columns = {0};
     const tl_csr_names names = {"M", "column", "row"};
-    *out = NULL;
-    TL_GOTO(mass_new(ctx, body_count, body_start, &m));
+    tl_mass_destroy(*inout);
+    *inout = NULL;
+    TL_GOTO(mass_begin(ctx, body_count, body_start, inout));
+    tl_mass *m = *inout;
     TL_GOTO(tl_csr_create(ctx, &names, m->dof, m->dof, given->start, given->index, given->value,
                           &columns));
     TL_GOTO(mass_symmetrise(ctx, &columns, &m->full));
@@ -217,41 +263,51 @@ talus_status tl_mass_create_sparse(talus_context *ctx, int32_t body_count,
                              bad, tl_csr_at(&m->full, bad, bad));
         if (status != TALUS_OK) goto done;
     }
-    *out = m;
-    m = NULL;
 done:
     tl_csr_clear(ctx, &columns);
-    tl_mass_destroy(m);
-    return status;
+    return mass_end(status, inout);
 }
 
 void tl_mass_destroy(tl_mass *m) {
     if (!m) return;
-    tl_free(m->ctx, m->offset);
-    tl_free(m->ctx, m->block);
-    tl_free(m->ctx, m->factor);
-    tl_csr_clear(m->ctx, &m->full);
-    tl_spd_destroy(m->spd);
+    mass_drop_blocks(m);
+    mass_drop_diagonal(m);
+    mass_drop_sparse(m);
     tl_free(m->ctx, m);
 }
 
-bool tl_mass_is_block_diagonal(const tl_mass *m) { return m->offset != NULL; }
+bool tl_mass_is_block_diagonal(const tl_mass *m) { return m->offset || m->diagonal; }
+
+const double *tl_mass_inverse_diagonal(const tl_mass *m) {
+    return m->diagonal ? m->diagonal + m->dof : NULL;
+}
 
 void tl_mass_solve_body(const tl_mass *m, int32_t body, int32_t columns, double *x,
                         int64_t stride) {
+    if (m->diagonal) {
+        const double *inverse = m->diagonal + m->dof + m->body_start[body];
+        const int32_t n = mass_size(m, body);
+        for (int32_t c = 0; c < columns; c++)
+            for (int32_t k = 0; k < n; k++) x[c * stride + k] *= inverse[k];
+        return;
+    }
     tl_spd_block_solve(mass_size(m, body), m->factor + m->offset[body], columns, x, stride);
 }
 
 talus_status tl_mass_solve(const tl_mass *m, int32_t columns, double *x) {
-    if (!m->offset) return tl_spd_solve(m->spd, columns, x);
+    if (m->spd) return tl_spd_solve(m->spd, columns, x);
     for (int32_t b = 0; b < m->body_count; b++)
         tl_mass_solve_body(m, b, columns, x + m->body_start[b], m->dof);
     return TALUS_OK;
 }
 
 void tl_mass_multiply(const tl_mass *m, const double *x, double *y) {
+    if (m->diagonal) {
+        for (int32_t k = 0; k < m->dof; k++) y[k] = m->diagonal[k] * x[k];
+        return;
+    }
     memset(y, 0, (size_t)m->dof * sizeof *y);
-    if (!m->offset) {
+    if (m->spd) {
         tl_csr_add(&m->full, 1.0, x, y);
         return;
     }
@@ -266,6 +322,11 @@ void tl_mass_multiply(const tl_mass *m, const double *x, double *y) {
 // Count the entries that are not zero and, where asked, list them.
 static int64_t mass_list(const tl_mass *m, int32_t *row, int32_t *col, double *value) {
     int64_t count = 0;
+    for (int32_t k = 0; m->diagonal && row && k < m->dof; k++) {
+        row[k] = col[k] = k;
+        value[k] = m->diagonal[k];
+    }
+    if (m->diagonal) return m->dof;
     for (int32_t b = 0; b < m->body_count; b++) {
         const int32_t n = mass_size(m, b), first = m->body_start[b];
         for (int32_t j = 0; j < n; j++) {

@@ -9,18 +9,22 @@
 typedef struct tl_mass tl_mass;
 
 /// Check, copy and factor M. `body_start` is borrowed for the life of the mass; the rest is copied.
-/// An error names the body or the column.
-talus_status tl_mass_create_blocks(talus_context *ctx, int32_t body_count,
-                                   const int32_t *body_start, const double *block,
-                                   tl_mass **out) TALUS_MUST_CHECK;
+/// An error names the body or the column. *inout may be NULL or a mass, which is then replaced:
+/// its memory is used again where M has the same kind. On failure it is NULL.
+talus_status tl_mass_set_blocks(talus_context *ctx, int32_t body_count, const int32_t *body_start,
+                                const double *block, tl_mass **inout) TALUS_MUST_CHECK;
+/// M = diag(diagonal), all of them positive and finite (checked by the caller).
+talus_status tl_mass_set_diagonal(talus_context *ctx, int32_t body_count, const int32_t *body_start,
+                                  const double *diagonal, tl_mass **inout) TALUS_MUST_CHECK;
 /// M in compressed columns, both triangles or one. Stored as blocks when it is block diagonal.
-talus_status tl_mass_create_sparse(talus_context *ctx, int32_t body_count,
-                                   const int32_t *body_start, const talus_sparse *given,
-                                   tl_mass **out) TALUS_MUST_CHECK;
+talus_status tl_mass_set_sparse(talus_context *ctx, int32_t body_count, const int32_t *body_start,
+                                const talus_sparse *given, tl_mass **inout) TALUS_MUST_CHECK;
 void tl_mass_destroy(tl_mass *m); // NULL is allowed
 
-/// True when M is kept as dense blocks of the bodies.
+/// True when M couples no two bodies and is kept that way.
 bool tl_mass_is_block_diagonal(const tl_mass *m);
+/// 1/M_kk for all unknowns where M is kept as a diagonal, else NULL.
+const double *tl_mass_inverse_diagonal(const tl_mass *m);
 
 /// Block diagonal only: x ← M_b⁻¹ x for `columns` vectors of size(body), `stride` entries apart.
 /// Safe from any number of threads.

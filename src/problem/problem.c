@@ -13,31 +13,19 @@
 void talus_problem_destroy(talus_problem *p) {
     if (!p) return;
     talus_context *ctx = p->ctx;
-    void *const owned[] = {p->mu,
-                           p->dilatancy,
-                           p->yield,
-                           p->tension,
-                           p->q,
-                           p->w_start,
-                           p->w_col,
-                           p->w_block,
-                           p->given_start,
-                           p->given_col,
-                           p->given_block,
-                           p->given_q,
-                           p->h_start,
-                           p->h_body,
-                           p->h_offset,
-                           p->h_block,
-                           p->f,
-                           p->w,
-                           p->k,
-                           p->work.v,
-                           p->work.force,
-                           p->work.momentum,
-                           p->work.u,
-                           p->work.lambda,
-                           p->work.stiffness};
+    void *const owned[] = {p->mu,          p->dilatancy,
+                           p->yield,       p->tension,
+                           p->q,           p->w_start,
+                           p->w_col,       p->w_block,
+                           p->given_start, p->given_col,
+                           p->given_block, p->given_q,
+                           p->h_start,     p->h_body,
+                           p->h_offset,    p->h_own,
+                           p->f,           p->w,
+                           p->k,           p->work.v,
+                           p->work.force,  p->work.momentum,
+                           p->work.u,      p->work.lambda,
+                           p->work.column, p->work.stiffness};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) tl_free(ctx, owned[i]);
     tl_elimination_destroy(ctx, p->elimination);
     tl_csr_clear(ctx, &p->c);
@@ -53,34 +41,45 @@ static bool problem_all_zero(const double *x, int32_t count) {
     return true;
 }
 
+// A parameter that is zero everywhere is not kept.
+static talus_status problem_copy_parameter(talus_problem *p, const double *x, double **out) {
+    return TL_REFILL(p->ctx, problem_all_zero(x, p->count) ? NULL : x, p->count, out);
+}
+
 static talus_status problem_copy_law(talus_problem *p, const talus_law_view *law) {
     const int32_t n = p->count;
     p->law = law->law;
-    TL_TRY(TL_ALLOC(p->ctx, n, &p->mu));
+    TL_TRY(TL_RESERVE(p->ctx, n, &p->mu));
     if (n > 0) memcpy(p->mu, law->mu, (size_t)n * sizeof *p->mu);
-    if (!problem_all_zero(law->dilatancy, n))
-        TL_TRY(TL_COPY(p->ctx, law->dilatancy, n, &p->dilatancy));
-    if (!problem_all_zero(law->yield, n)) TL_TRY(TL_COPY(p->ctx, law->yield, n, &p->yield));
-    if (!problem_all_zero(law->tension, n)) TL_TRY(TL_COPY(p->ctx, law->tension, n, &p->tension));
-    return TALUS_OK;
+    TL_TRY(problem_copy_parameter(p, law->dilatancy, &p->dilatancy));
+    TL_TRY(problem_copy_parameter(p, law->yield, &p->yield));
+    return problem_copy_parameter(p, law->tension, &p->tension);
 }
 
 // Starts of compressed rows; an empty problem may come without the array.
 static talus_status problem_copy_starts(talus_context *ctx, const int64_t *start, int32_t rows,
                                         int64_t **out) {
-    TL_TRY(TL_ALLOC(ctx, (int64_t)rows + 1, out));
+    TL_TRY(TL_RESERVE(ctx, (int64_t)rows + 1, out));
+    (*out)[0] = 0;
     if (rows > 0) memcpy(*out, start, ((size_t)rows + 1) * sizeof *start);
     return TALUS_OK;
 }
 
 static talus_status problem_finish(talus_problem *p) {
     const int64_t size = (int64_t)p->dim * p->count;
-    TL_TRY(TL_ALLOC(p->ctx, p->dof, &p->work.v));
-    TL_TRY(TL_ALLOC(p->ctx, p->dof, &p->work.force));
-    TL_TRY(TL_ALLOC(p->ctx, p->dof, &p->work.momentum));
-    TL_TRY(TL_ALLOC(p->ctx, size, &p->work.u));
-    TL_TRY(TL_ALLOC(p->ctx, p->constraint_count, &p->work.lambda));
-    TL_TRY(TL_ALLOC(p->ctx, p->count, &p->work.stiffness));
+    TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.v));
+    TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.force));
+    TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.momentum));
+    TL_TRY(TL_RESERVE(p->ctx, size, &p->work.u));
+    TL_TRY(TL_RESERVE(p->ctx, p->constraint_count, &p->work.lambda));
+    int32_t largest = 0;
+    for (int32_t b = 0; b < p->body_count; b++)
+        largest = TL_MAX(p->body_start[b + 1] - p->body_start[b], largest);
+    p->body_size = largest;
+    for (int32_t b = 0; b < p->body_count; b++)
+        if (p->body_start[b + 1] - p->body_start[b] != largest) p->body_size = 0;
+    TL_TRY(TL_RESERVE(p->ctx, (int64_t)p->dim * largest, &p->work.column));
+    TL_TRY(TL_RESERVE(p->ctx, p->count, &p->work.stiffness));
     for (int32_t i = 0; i < p->count; i++) p->work.stiffness[i] = NAN;
     return TALUS_OK;
 }
@@ -156,48 +155,65 @@ talus_status talus_problem_create_local(talus_context *ctx, const talus_local_de
 static talus_status problem_copy_h(talus_problem *p, const talus_global_def *def) {
     TL_TRY(problem_copy_starts(p->ctx, def->h_row_start, p->count, &p->h_start));
     const int64_t blocks = p->h_start[p->count];
-    TL_TRY(TL_COPY(p->ctx, def->h_body, blocks, &p->h_body));
-    TL_TRY(TL_ALLOC(p->ctx, blocks + 1, &p->h_offset));
+    TL_TRY(TL_REFILL(p->ctx, def->h_body, blocks, &p->h_body));
+    TL_TRY(TL_RESERVE(p->ctx, blocks + 1, &p->h_offset));
+    p->h_offset[0] = 0;
     for (int64_t k = 0; k < blocks; k++) {
         const int32_t b = p->h_body[k], size = p->body_start[b + 1] - p->body_start[b];
         p->h_offset[k + 1] = p->h_offset[k] + (int64_t)p->dim * size;
     }
-    return TL_COPY(p->ctx, def->h_block, p->h_offset[blocks], &p->h_block);
+    TL_TRY(TL_REFILL(p->ctx, def->borrow_h ? NULL : def->h_block, p->h_offset[blocks], &p->h_own));
+    p->h_block = def->borrow_h ? def->h_block : p->h_own;
+    return TALUS_OK;
+}
+
+static talus_status problem_set_mass(talus_problem *p, const talus_global_def *def) {
+    if (def->mass_diagonal)
+        return tl_mass_set_diagonal(p->ctx, p->body_count, p->body_start, def->mass_diagonal,
+                                    &p->mass);
+    if (def->mass_block || p->dof == 0)
+        return tl_mass_set_blocks(p->ctx, p->body_count, p->body_start, def->mass_block, &p->mass);
+    return tl_mass_set_sparse(p->ctx, p->body_count, p->body_start, &def->mass, &p->mass);
 }
 
 static talus_status problem_global_constraints(talus_problem *p, const talus_global_def *def) {
     const tl_csr_names names = {"C", "row", "column"};
+    tl_elimination_destroy(p->ctx, p->elimination);
+    p->elimination = NULL;
+    tl_csr_clear(p->ctx, &p->c);
+    p->constraint_count = 0;
+    if (def->c.rows == 0) return TALUS_OK;
     TL_TRY(tl_csr_create(p->ctx, &names, def->c.rows, p->dof, def->c.start, def->c.index,
                          def->c.value, &p->c));
     p->constraint_count = def->c.rows;
-    TL_TRY(TL_COPY(p->ctx, def->k, def->c.rows, &p->k));
+    TL_TRY(TL_REFILL(p->ctx, def->k, def->c.rows, &p->k));
     return tl_eliminate_global(p);
 }
 
+// Into the memory that is there, as far as it goes.
 static talus_status problem_fill_global(talus_problem *p, const talus_global_def *def) {
+    const int64_t size = (int64_t)def->dim * def->count;
     p->dim = def->dim;
     p->count = def->count;
     p->is_global = true;
     p->body_count = def->body_count;
-    TL_TRY(TL_ALLOC(p->ctx, (int64_t)def->body_count + 1, &p->body_start));
+    TL_TRY(TL_RESERVE(p->ctx, (int64_t)def->body_count + 1, &p->body_start));
+    p->body_start[0] = 0;
     if (p->body_count > 0)
         memcpy(p->body_start, def->body_start, ((size_t)p->body_count + 1) * sizeof *p->body_start);
     p->dof = p->body_start[p->body_count];
     TL_TRY(problem_copy_law(p, &def->law));
     TL_TRY(problem_copy_h(p, def));
-    TL_TRY(TL_COPY(p->ctx, def->f, p->dof, &p->f));
-    TL_TRY(TL_COPY(p->ctx, def->w, (int64_t)p->dim * p->count, &p->w));
+    TL_TRY(TL_REFILL(p->ctx, def->f, p->dof, &p->f));
+    TL_TRY(TL_REFILL(p->ctx, def->w, size, &p->w));
     const double begin = tl_seconds();
-    if (def->mass_block || p->dof == 0)
-        TL_TRY(
-            tl_mass_create_blocks(p->ctx, p->body_count, p->body_start, def->mass_block, &p->mass));
-    else
-        TL_TRY(tl_mass_create_sparse(p->ctx, p->body_count, p->body_start, &def->mass, &p->mass));
-    if (def->c.rows > 0) TL_TRY(problem_global_constraints(p, def));
+    TL_TRY(problem_set_mass(p, def));
+    TL_TRY(problem_global_constraints(p, def));
     TL_TRY(problem_finish(p));
-    TL_TRY(TL_ALLOC(p->ctx, (int64_t)p->dim * p->count, &p->q));
+    TL_TRY(TL_RESERVE(p->ctx, size, &p->q));
+    if (size > 0) memset(p->q, 0, (size_t)size * sizeof *p->q);
     TL_TRY(talus_problem_state(p, p->q, NULL, p->work.u, NULL)); // q is still 0: u at r = 0
-    if (p->count > 0) memcpy(p->q, p->work.u, (size_t)p->dim * (size_t)p->count * sizeof *p->q);
+    if (size > 0) memcpy(p->q, p->work.u, (size_t)size * sizeof *p->q);
     p->setup_seconds = tl_seconds() - begin;
     problem_set_q_norm(p);
     return TALUS_OK;
@@ -211,6 +227,22 @@ talus_status talus_problem_create_global(talus_context *ctx, const talus_global_
     TL_TRY(TL_ALLOC(ctx, 1, &p));
     p->ctx = ctx;
     return problem_hand_over(p, problem_fill_global(p, def), out);
+}
+
+talus_status talus_problem_update_global(talus_problem *p, const talus_global_def *def) {
+    TL_REQUIRE(p->ctx, p->is_global, TALUS_ERR_ARG,
+               "a problem of the local form cannot be updated: create another one");
+    TL_TRY(tl_check_global(p->ctx, def));
+    p->broken = false; // or its state could not be computed
+    const talus_status status = problem_fill_global(p, def);
+    p->broken = status != TALUS_OK;
+    return status;
+}
+
+talus_status tl_problem_usable(const talus_problem *p) {
+    TL_REQUIRE(p->ctx, !p->broken, TALUS_ERR_ARG,
+               "the last update of this problem failed: update it again, or destroy it");
+    return TALUS_OK;
 }
 
 void talus_problem_set_law(talus_problem *p, talus_law law) { p->law = law; }
@@ -243,31 +275,53 @@ talus_status tl_problem_response(const talus_problem *p, double *x) {
     return tl_problem_response_many(p, 1, x);
 }
 
-void tl_problem_add_force(const talus_problem *p, const double *r, double *y) {
-    const int32_t d = p->dim;
+// size: of all bodies, where the compiler knows it; else 0.
+TL_INLINE void problem_add_force(int d, int known, const talus_problem *p, const double *r,
+                                 double *y) {
     for (int32_t i = 0; i < p->count; i++)
         for (int64_t k = p->h_start[i]; k < p->h_start[i + 1]; k++) {
-            const int32_t b = p->h_body[k], size = p->body_start[b + 1] - p->body_start[b];
+            const int32_t b = p->h_body[k], first = p->body_start[b];
+            const int32_t size = known > 0 ? known : p->body_start[b + 1] - first;
             const double *h = p->h_block + p->h_offset[k];
-            double *yb = y + p->body_start[b];
+            double *yb = y + first;
             for (int32_t x = 0; x < d; x++)
                 for (int32_t e = 0; e < size; e++)
                     yb[e] += h[(int64_t)x * size + e] * r[(int64_t)i * d + x];
         }
 }
 
-void tl_problem_add_velocity(const talus_problem *p, const double *v, double *y) {
-    const int32_t d = p->dim;
+TL_INLINE void problem_add_velocity(int d, int known, const talus_problem *p, const double *v,
+                                    double *y) {
     for (int32_t i = 0; i < p->count; i++)
         for (int64_t k = p->h_start[i]; k < p->h_start[i + 1]; k++) {
-            const int32_t b = p->h_body[k], size = p->body_start[b + 1] - p->body_start[b];
-            const double *h = p->h_block + p->h_offset[k], *vb = v + p->body_start[b];
+            const int32_t b = p->h_body[k], first = p->body_start[b];
+            const int32_t size = known > 0 ? known : p->body_start[b + 1] - first;
+            const double *h = p->h_block + p->h_offset[k], *vb = v + first;
             for (int32_t x = 0; x < d; x++) {
                 double sum = 0.0;
                 for (int32_t e = 0; e < size; e++) sum += h[(int64_t)x * size + e] * vb[e];
                 y[(int64_t)i * d + x] += sum;
             }
         }
+}
+
+// Rigid bodies in space and in the plane have loops of their own.
+void tl_problem_add_force(const talus_problem *p, const double *r, double *y) {
+    if (p->dim == 3 && p->body_size == 6)
+        problem_add_force(3, 6, p, r, y);
+    else if (p->dim == 2 && p->body_size == 3)
+        problem_add_force(2, 3, p, r, y);
+    else
+        problem_add_force(p->dim, 0, p, r, y);
+}
+
+void tl_problem_add_velocity(const talus_problem *p, const double *v, double *y) {
+    if (p->dim == 3 && p->body_size == 6)
+        problem_add_velocity(3, 6, p, v, y);
+    else if (p->dim == 2 && p->body_size == 3)
+        problem_add_velocity(2, 3, p, v, y);
+    else
+        problem_add_velocity(p->dim, 0, p, v, y);
 }
 
 const double *tl_problem_w_block(const talus_problem *p, int32_t i, int32_t j) {
@@ -296,6 +350,7 @@ static talus_status problem_state_local(const talus_problem *p, const double *r,
 
 talus_status talus_problem_state(const talus_problem *p, const double *r, double *v, double *u,
                                  double *lambda) {
+    TL_TRY(tl_problem_usable(p));
     TL_REQUIRE(p->ctx, r || p->count == 0, TALUS_ERR_ARG,
                "r is NULL, but must have dim * count = %d entries", p->dim * p->count);
     if (!p->is_global) return problem_state_local(p, r, u, lambda);

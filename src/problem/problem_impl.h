@@ -16,6 +16,7 @@ typedef struct tl_problem_work {
     double *v, *force, *momentum; // dof
     double *u;                    // dim * count
     double *lambda;               // constraint_count
+    double *column;               // dim * size of the largest body
     double *stiffness; // count: λmax(W_ii) once the certificate has found it, NaN before
 } tl_problem_work;
 
@@ -23,6 +24,8 @@ struct talus_problem {
     talus_context *ctx;
     int32_t dim, count;
     bool is_global;
+    bool changes; // a view: q and the law may change under a solver that is prepared on it
+    bool broken;  // the last update failed half way: nothing below can be relied on
     talus_law law;
     double *mu;                          // count
     double *dilatancy, *yield, *tension; // count, or NULL where all are zero
@@ -41,11 +44,13 @@ struct talus_problem {
     // Global form.
     int32_t dof, body_count;
     int32_t *body_start; // body_count + 1
+    int32_t body_size;   // of all bodies, where they have the same; else 0
     tl_mass *mass;
-    int64_t *h_start;  // count + 1, in blocks
-    int32_t *h_body;   // ascending in a row
-    int64_t *h_offset; // start of each block in h_block, one more at the end
-    double *h_block;   // dim × size(body), row major
+    int64_t *h_start;      // count + 1, in blocks
+    int32_t *h_body;       // ascending in a row
+    int64_t *h_offset;     // start of each block in h_block, one more at the end
+    const double *h_block; // dim × size(body), row major: `h_own`, or the caller's
+    double *h_own;
     double *f, *w;
 
     // Constraint rows of either form; rows == 0: none.
@@ -67,6 +72,8 @@ static inline tl_law tl_problem_law(const talus_problem *p, int32_t i) {
     return law;
 }
 
+/// Refuse a problem whose update has failed.
+talus_status tl_problem_usable(const talus_problem *p) TALUS_MUST_CHECK;
 /// True when M is block diagonal over the bodies and there are no constraint rows: then
 /// N = M⁻¹ acts body by body and W couples only contacts that share a body.
 bool tl_problem_is_separable(const talus_problem *p);

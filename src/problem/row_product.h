@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The innermost loop of everything: one block row of the assembled W times a vector.
+// The innermost loops of everything: one block row of the assembled W times a vector, and, for the
+// matrix-free operator, one block row of H and of its transpose.
 #ifndef TL_PROBLEM_ROW_PRODUCT_H
 #define TL_PROBLEM_ROW_PRODUCT_H
 #include "problem/delassus.h"
@@ -40,6 +41,93 @@ TL_INLINE void tl_row_product(int d, const tl_delassus *w, int32_t row, const do
         }
     }
     for (int k = 0; k < d; k++) b[k] += sum[k / 2][k % 2];
+}
+
+// Where block e of H lies, and the unknowns it covers. n: the width of all blocks, 0 where that is
+// not known to the compiler.
+typedef struct tl_span {
+    int64_t at;
+    int32_t dof, size;
+} tl_span;
+
+TL_INLINE tl_span tl_row_span(int d, int n, const tl_delassus *w, int64_t e) {
+    const talus_problem *p = w->problem;
+    const int32_t body = p->h_body[e];
+    if (n > 0) return (tl_span){.at = e * d * n, .dof = body * n, .size = n};
+    if (w->width > 0)
+        return (tl_span){.at = e * d * w->width, .dof = body * w->width, .size = w->width};
+    return (tl_span){.at = p->h_offset[e],
+                     .dof = p->body_start[body],
+                     .size = p->body_start[body + 1] - p->body_start[body]};
+}
+
+// u += H_i z for block i. Six numbers are added up in two lanes.
+TL_INLINE void tl_row_velocity(int d, int n, const tl_delassus *w, int32_t i, const double *z,
+                               double *u) {
+    const int64_t first = w->problem->h_start[i], last = w->problem->h_start[i + 1];
+    if (n == 6) {
+        tl_vec2 sum[TL_MAX_DIM] = {{0.0}};
+        for (int64_t e = first; e < last; e++) {
+            const tl_span span = tl_row_span(d, n, w, e);
+            const double *h = w->h + span.at;
+            tl_vec2 z0, z1, z2, h0, h1, h2;
+            memcpy(&z0, z + span.dof, sizeof z0);
+            memcpy(&z1, z + span.dof + 2, sizeof z1);
+            memcpy(&z2, z + span.dof + 4, sizeof z2);
+            for (int k = 0; k < d; k++, h += 6) {
+                memcpy(&h0, h, sizeof h0);
+                memcpy(&h1, h + 2, sizeof h1);
+                memcpy(&h2, h + 4, sizeof h2);
+                sum[k] += (h0 * z0 + h1 * z1) + h2 * z2;
+            }
+        }
+        for (int k = 0; k < d; k++) u[k] += sum[k][0] + sum[k][1];
+        return;
+    }
+    for (int64_t e = first; e < last; e++) {
+        const tl_span span = tl_row_span(d, n, w, e);
+        const double *h = w->h + span.at, *zb = z + span.dof;
+        for (int k = 0; k < d; k++)
+            for (int32_t m = 0; m < span.size; m++) u[k] += h[k * span.size + m] * zb[m];
+    }
+}
+
+// z += s ∘ (A_eᵀ x) for the block e of A = H or Y; s: N where M is diagonal, NULL: 1.
+TL_INLINE void tl_block_spread(int d, int n, const tl_span span, const double *a, const double *s,
+                               const double *x, double *z) {
+    const double *block = a + span.at;
+    double *zb = z + span.dof;
+    const double *scale = s ? s + span.dof : NULL;
+    if (n == 6) {
+        for (int m = 0; m < 6; m += 2) {
+            tl_vec2 part = {0.0}, column, sum;
+            for (int k = 0; k < d; k++) {
+                memcpy(&column, block + k * 6 + m, sizeof column);
+                part += column * x[k];
+            }
+            if (scale) {
+                memcpy(&column, scale + m, sizeof column);
+                part *= column;
+            }
+            memcpy(&sum, zb + m, sizeof sum);
+            sum += part;
+            memcpy(zb + m, &sum, sizeof sum);
+        }
+        return;
+    }
+    for (int32_t m = 0; m < span.size; m++) {
+        double part = 0.0;
+        for (int k = 0; k < d; k++) part += block[k * span.size + m] * x[k];
+        zb[m] += scale ? scale[m] * part : part;
+    }
+}
+
+// z += N H_iᵀ x for block i of a separable operator; `scale` as above.
+TL_INLINE void tl_row_spread(int d, int n, const tl_delassus *w, int32_t i, const double *scale,
+                             const double *x, double *z) {
+    const double *a = w->y ? w->y : w->h;
+    for (int64_t e = w->problem->h_start[i]; e < w->problem->h_start[i + 1]; e++)
+        tl_block_spread(d, n, tl_row_span(d, n, w, e), a, scale, x, z);
 }
 
 #endif // TL_PROBLEM_ROW_PRODUCT_H

@@ -7,9 +7,11 @@
 #include <string.h>
 
 const char *tl_dual_form_name(int k) {
-    static const char *const name[] = {"assembled", "matrix-free"};
-    return k < 2 ? name[k] : NULL;
+    static const char *const name[] = {"assembled", "matrix-free", "auto"};
+    return k < 3 ? name[k] : NULL;
 }
+
+const char *tl_dual_fixed_form_name(int k) { return k < 2 ? tl_dual_form_name(k) : NULL; }
 
 const tl_option tl_dual_rows[] = {TL_DUAL_ROWS("first step, in units of r/u; 0: 1/lambda_max(W)"),
                                   {0}};
@@ -27,12 +29,33 @@ void tl_dual_clear(talus_solver *base) {
     tl_free(base->ctx, s->trace);
     tl_free(base->ctx, s->weight);
     tl_free(base->ctx, s->best);
+    tl_free(base->ctx, s->part);
     s->law = NULL;
-    s->lambda = s->trace = s->weight = s->best = NULL;
+    s->lambda = s->trace = s->weight = s->best = s->part = NULL;
     for (int k = 0; k < TL_DUAL_VECTORS; k++) {
         tl_free(base->ctx, s->vector[k]);
         s->vector[k] = NULL;
     }
+}
+
+// y ← W x in the metric of the weights; the squares of y and x are added up.
+TL_INLINE void dual_power(int d, const tl_dual *s, double *y, const double *x, double *most,
+                          double *size) {
+    double sum_y = 0.0, sum_x = 0.0;
+    for (int32_t row = 0; row < s->plan.rows; row++) {
+        const double weight = s->weight[row];
+        double yy = 0.0, xx = 0.0;
+        for (int k = 0; k < d; k++) {
+            const int64_t i = (int64_t)d * row + k;
+            y[i] /= weight;
+            yy += y[i] * y[i];
+            xx += x[i] * x[i];
+        }
+        sum_y += weight * yy;
+        sum_x += weight * xx;
+    }
+    *most = sum_y;
+    *size = sum_x;
 }
 
 // λmax of W in the metric of the weights, by power iteration from a fixed start on u = W x.
@@ -40,19 +63,20 @@ static double dual_largest(tl_dual *s) {
     const int d = s->w.dim;
     const tl_common_options *opt = s->base.options;
     double *x = s->vector[0], *y = s->vector[1], lambda = 0.0;
-    for (int64_t k = 0; k < s->size; k++)
-        x[k] = s->plan.order[k / d] < 0 ? 0.0 : 1.0 + (double)(k % 7) / 7.0;
+    for (int32_t row = 0; row < s->plan.rows; row++)
+        for (int64_t k = (int64_t)d * row; k < (int64_t)d * (row + 1); k++)
+            x[k] = s->plan.order[row] < 0 ? 0.0 : 1.0 + (double)(k % 7) / 7.0;
     for (int step = 0; step < 30; step++) {
         tl_delassus_apply(&s->w, opt->threads, false, x, y);
         double most = 0.0, size = 0.0;
-        for (int64_t k = 0; k < s->size; k++) {
-            y[k] /= s->weight[k / d];
-            most += s->weight[k / d] * y[k] * y[k];
-            size += s->weight[k / d] * x[k] * x[k];
-        }
+        if (d == 1) dual_power(1, s, y, x, &most, &size);
+        if (d == 2) dual_power(2, s, y, x, &most, &size);
+        if (d == 3) dual_power(3, s, y, x, &most, &size);
+        if (d == 6) dual_power(6, s, y, x, &most, &size);
         if (!(most > 0.0)) return 1.0;
         lambda = sqrt(most / size);
-        for (int64_t k = 0; k < s->size; k++) x[k] = y[k] / sqrt(most);
+        const double scale = 1.0 / sqrt(most);
+        for (int64_t k = 0; k < s->size; k++) x[k] = y[k] * scale;
     }
     return 1.02 * lambda;
 }
@@ -63,8 +87,8 @@ static void dual_laws(tl_dual *s, const talus_problem *p) {
     s->scale = 0.0;
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];
+        s->law[row] = i < 0 ? (tl_law){0} : tl_problem_law(p, i);
         if (i < 0) continue;
-        s->law[row] = tl_problem_law(p, i);
         s->scale = TL_MAX(tl_norm(d, p->q + (int64_t)d * i) / sqrt(s->lambda[row]), s->scale);
     }
 }
@@ -75,28 +99,55 @@ void tl_dual_refresh(talus_solver *base) {
     dual_laws(s, s->w.problem);
 }
 
-// Vectors, sizes of the diagonal blocks where these are known (else 1), and laws.
-static talus_status dual_rows(tl_dual *s, const talus_problem *p, int vectors, bool known) {
+// λmax(W_ii) and the trace, of all rows of the block: what the measures need. Where only normal
+// rows are worked on, W_NN stands for both unless the measure is one of these.
+static void dual_sizes(tl_dual *s, const talus_problem *p, int32_t row) {
+    const tl_common_options *opt = s->base.options;
+    double block[TL_MAX_DIM * TL_MAX_DIM] = {0.0}, low;
+    int d = s->w.dim;
+    tl_delassus_diagonal(&s->w, row, block);
+    s->weight[row] = block[0];
+    if (d < p->dim && opt->stop == TL_MEASURE_RESIDUAL) {
+        d = p->dim;
+        tl_delassus_own(p, s->plan.order[row], block);
+    }
+    tl_sym_eigen_range(d, block, &low, &s->lambda[row]);
+    for (int k = 0; k < d; k++) s->trace[row] += block[k * d + k];
+}
+
+// Vectors, sizes of the diagonal blocks where these are known (else 1), and laws. The weights are
+// not yet made from the sizes.
+static talus_status dual_rows(tl_dual *s, const talus_problem *p, int d, int vectors, bool known) {
     talus_context *ctx = s->base.ctx;
-    const int d = p->dim;
     const int32_t rows = s->plan.rows;
+    const tl_common_options *opt = s->base.options;
     s->size = (int64_t)d * rows;
-    TL_TRY(TL_ALLOC(ctx, rows, &s->law));
-    TL_TRY(TL_ALLOC(ctx, rows, &s->lambda));
-    TL_TRY(TL_ALLOC(ctx, rows, &s->trace));
-    TL_TRY(TL_ALLOC(ctx, rows, &s->weight));
-    TL_TRY(TL_ALLOC(ctx, s->size, &s->best));
-    for (int k = 0; k < vectors; k++) TL_TRY(TL_ALLOC(ctx, s->size, &s->vector[k]));
+    TL_TRY(tl_team_reserve(ctx, opt->threads));
+    TL_TRY(TL_RESERVE(ctx, rows, &s->law));
+    TL_TRY(TL_RESERVE(ctx, rows, &s->lambda));
+    TL_TRY(TL_RESERVE(ctx, rows, &s->trace));
+    TL_TRY(TL_RESERVE(ctx, rows, &s->weight));
+    TL_TRY(TL_RESERVE(ctx, s->size, &s->best));
+    TL_TRY(TL_RESERVE(ctx, rows / TL_DUAL_BLOCK + 1, &s->part));
+    for (int k = 0; k < vectors; k++) TL_TRY(TL_RESERVE(ctx, s->size, &s->vector[k]));
     for (int32_t row = 0; row < rows; row++) {
         s->lambda[row] = s->weight[row] = 1.0;
-        if (s->plan.order[row] < 0 || !known) continue;
-        double block[TL_MAX_DIM * TL_MAX_DIM], low;
-        tl_delassus_diagonal(&s->w, row, block);
-        tl_sym_eigen_range(d, block, &low, &s->lambda[row]);
-        for (int k = 0; k < d; k++) s->trace[row] += block[k * d + k];
+        s->trace[row] = 0.0;
+        if (s->plan.order[row] >= 0 && known) dual_sizes(s, p, row);
     }
     dual_laws(s, p);
     return TALUS_OK;
+}
+
+// The metric: all blocks alike, or each measured by its λmax (W_NN where only that is worked on).
+static void dual_weights(tl_dual *s, bool diagonal) {
+    double most = 0.0;
+    for (int32_t row = 0; row < s->plan.rows; row++) {
+        if (s->w.dim > 1) s->weight[row] = s->lambda[row];
+        if (s->plan.order[row] >= 0) most = TL_MAX(s->weight[row], most);
+    }
+    for (int32_t row = 0; row < s->plan.rows; row++)
+        s->weight[row] = diagonal && s->plan.order[row] >= 0 ? s->weight[row] / most : 1.0;
 }
 
 // What a prepare sets that the user cannot.
@@ -118,39 +169,51 @@ talus_status tl_dual_prepare_judge(talus_solver *base, const talus_problem *p, i
     if (known) // for its diagonal blocks only
         TL_TRY(tl_delassus_create(ctx, p, false, NULL, s->plan.rows, s->plan.order, opt->threads,
                                   &s->w));
-    const talus_status status = dual_rows(s, p, vectors, known);
+    const talus_status status = dual_rows(s, p, p->dim, vectors, known);
+    for (int32_t row = 0; status == TALUS_OK && row < s->plan.rows; row++) s->weight[row] = 1.0;
     tl_delassus_clear(&s->w);
     s->w.problem = p;
     s->w.dim = p->dim;
     return status;
 }
 
-talus_status tl_dual_prepare_as(talus_solver *base, const talus_problem *p, int vectors,
-                                bool assembled, bool diagonal, bool warm) {
+// True when the problem can be had by its normal rows: nothing rubs and nothing will, and the
+// measure to stop on does not look at the tangents.
+static bool dual_is_smooth(const talus_problem *p, tl_measure measure) {
+    if (p->changes || p->yield || measure == TL_MEASURE_FB || !tl_delassus_reduces(p)) return false;
+    for (int32_t i = 0; i < p->count; i++)
+        if (p->mu[i] > 0.0) return false;
+    return true;
+}
+
+static talus_status dual_prepare(talus_solver *base, const talus_problem *p, int vectors,
+                                 tl_delassus_form form, bool diagonal, bool warm) {
     tl_dual *s = (tl_dual *)base;
     const tl_common_options *opt = base->options;
     talus_context *ctx = base->ctx;
-    TL_REQUIRE(ctx, assembled || p->is_global, TALUS_ERR_ARG,
+    TL_REQUIRE(ctx, form.assembled || p->is_global, TALUS_ERR_ARG,
                "%s: form = matrix-free needs a global problem (M, H); this one is local (W): use "
                "form = assembled",
                base->ops->name);
-    TL_TRY(tl_plan_natural(ctx, p->count, &s->plan));
+    form.threads = opt->threads;
+    dual_defaults(s, false, warm, 5);
+    TL_TRY(tl_plan_update(ctx, NULL, p->count, &s->plan));
     tl_graph graph;
-    const bool coupled = assembled && p->is_global;
+    const bool coupled = form.assembled && p->is_global;
     if (coupled) TL_TRY(tl_graph_create(ctx, p, &graph));
-    const talus_status status =
-        tl_delassus_create(ctx, p, assembled, coupled ? &graph : NULL, s->plan.rows, s->plan.order,
-                           opt->threads, &s->w);
+    const talus_status status = tl_delassus_update(ctx, p, form, coupled ? &graph : NULL,
+                                                   s->plan.rows, s->plan.order, &s->w);
     if (coupled) tl_graph_clear(ctx, &graph);
     TL_TRY(status);
-    dual_defaults(s, false, warm, 5);
-    TL_TRY(dual_rows(s, p, vectors, true));
-    double most = 0.0;
-    for (int32_t row = 0; row < s->plan.rows; row++)
-        if (s->plan.order[row] >= 0) most = TL_MAX(s->lambda[row], most);
-    for (int32_t row = 0; row < s->plan.rows && diagonal; row++)
-        if (s->plan.order[row] >= 0) s->weight[row] = s->lambda[row] / most;
+    TL_TRY(dual_rows(s, p, s->w.dim, vectors, true));
+    dual_weights(s, diagonal);
     return TALUS_OK;
+}
+
+talus_status tl_dual_prepare_as(talus_solver *base, const talus_problem *p, int vectors,
+                                bool assembled, bool diagonal, bool warm) {
+    const tl_delassus_form form = {.assembled = assembled};
+    return dual_prepare(base, p, vectors, form, diagonal, warm);
 }
 
 talus_status tl_dual_adopt(talus_solver *base, const tl_plan *plan, const tl_delassus *w,
@@ -159,18 +222,37 @@ talus_status tl_dual_adopt(talus_solver *base, const tl_plan *plan, const tl_del
     s->plan = *plan;
     s->w = *w;
     dual_defaults(s, true, warm, 1);
-    return dual_rows(s, w->problem, vectors, true);
+    TL_TRY(dual_rows(s, w->problem, w->dim, vectors, true));
+    dual_weights(s, false);
+    return TALUS_OK;
 }
 
-talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors) {
+// What the options ask for.
+static talus_status dual_prepare_given(talus_solver *base, const talus_problem *p, int vectors,
+                                       bool smooth) {
     const tl_dual_options *opt = base->options;
-    TL_TRY(tl_dual_prepare_as(base, p, vectors, opt->form == 0, opt->diagonal, opt->warm));
+    const bool split = p->is_global && tl_problem_is_separable(p);
+    tl_delassus_form form = {.assembled = opt->form == TL_DUAL_ASSEMBLED ||
+                                          (opt->form == TL_DUAL_AUTO && !split)};
+    form.normal = smooth && !form.assembled && dual_is_smooth(p, (tl_measure)opt->common.stop);
+    TL_TRY(dual_prepare(base, p, vectors, form, opt->diagonal, opt->warm));
     ((tl_dual *)base)->unit = opt->unit;
     return TALUS_OK;
 }
 
+talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, int vectors) {
+    return dual_prepare_given(base, p, vectors, false);
+}
+
+talus_status tl_dual_prepare_whole(talus_solver *base, const talus_problem *p) {
+    TL_TRY(dual_prepare_given(base, p, TL_DUAL_VECTORS, false));
+    tl_dual *s = (tl_dual *)base;
+    s->largest = dual_largest(s);
+    return TALUS_OK;
+}
+
 talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
-    TL_TRY(tl_dual_prepare_basic(base, p, TL_DUAL_VECTORS));
+    TL_TRY(dual_prepare_given(base, p, TL_DUAL_VECTORS, true));
     tl_dual *s = (tl_dual *)base;
     s->largest = dual_largest(s);
     return TALUS_OK;
@@ -178,22 +260,24 @@ talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
 
 void tl_dual_import(const tl_dual *s, const double *r, double *to) {
     const talus_problem *p = s->w.problem;
-    const int d = p->dim;
+    const int d = s->w.dim, all = p->dim;
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];
-        for (int k = 0; k < d; k++) to[(int64_t)d * row + k] = i >= 0 ? r[(int64_t)d * i + k] : 0.0;
+        for (int k = 0; k < d; k++)
+            to[(int64_t)d * row + k] = i >= 0 ? r[(int64_t)all * i + k] : 0.0;
         if (p->tension && i >= 0) to[(int64_t)d * row] += p->tension[i];
     }
 }
 
 void tl_dual_export(const tl_dual *s, const double *from, double *r) {
     const talus_problem *p = s->w.problem;
-    const int d = p->dim;
+    const int d = s->w.dim, all = p->dim;
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];
         if (i < 0) continue;
-        for (int k = 0; k < d; k++) r[(int64_t)d * i + k] = from[(int64_t)d * row + k];
-        if (p->tension) r[(int64_t)d * i] -= p->tension[i];
+        for (int k = 0; k < all; k++)
+            r[(int64_t)all * i + k] = k < d ? from[(int64_t)d * row + k] : 0.0;
+        if (p->tension) r[(int64_t)all * i] -= p->tension[i];
     }
 }
 
@@ -220,26 +304,12 @@ void tl_dual_apply(const tl_dual *s, const double *r, double *u) {
     tl_delassus_apply(&s->w, opt->threads, true, r, u);
 }
 
-TL_INLINE void dual_step(int d, const tl_dual *s, const double *r, const double *u, double step,
-                         double *out) {
-    for (int32_t row = 0; row < s->plan.rows; row++) {
-        const int64_t at = (int64_t)d * row;
-        const double length = step / s->weight[row];
-        double x[TL_MAX_DIM];
-        tl_shift(d, &s->law[row], u + at, x);
-        for (int k = 0; k < d; k++) x[k] = r[at + k] - length * x[k];
-        tl_project(d, &s->law[row], x, out + at);
-    }
-}
-
-void tl_dual_step(const tl_dual *s, const double *r, const double *u, double step, double *out) {
-    if (s->w.dim == 2) dual_step(2, s, r, u, step, out);
-    if (s->w.dim == 3) dual_step(3, s, r, u, step, out);
-    if (s->w.dim == 6) dual_step(6, s, r, u, step, out);
-}
-
 void tl_dual_shift(const tl_dual *s, const double *u, double *f) {
     const int d = s->w.dim;
+    if (d == 1) { // nothing rubs
+        memmove(f, u, (size_t)s->size * sizeof *f);
+        return;
+    }
     for (int32_t row = 0; row < s->plan.rows; row++)
         tl_shift(d, &s->law[row], u + (int64_t)d * row, f + (int64_t)d * row);
 }
@@ -271,14 +341,26 @@ double tl_dual_dot_difference(const tl_dual *s, const double *x, const double *y
     DUAL_SUM((x[i] - y[i]) * (v[i] - w[i]));
 }
 
-double tl_dual_distance(const tl_dual *s, const double *x, const double *y) {
-    const int d = s->w.dim;
+TL_INLINE double dual_distance(int d, const tl_dual *s, const double *x, const double *y) {
     DUAL_SUM(s->weight[i / d] * (x[i] - y[i]) * (x[i] - y[i]));
 }
 
-double tl_dual_distance_u(const tl_dual *s, const double *v, const double *w) {
-    const int d = s->w.dim;
+TL_INLINE double dual_distance_u(int d, const tl_dual *s, const double *v, const double *w) {
     DUAL_SUM((v[i] - w[i]) * (v[i] - w[i]) / s->weight[i / d]);
+}
+
+double tl_dual_distance(const tl_dual *s, const double *x, const double *y) {
+    return s->w.dim == 1   ? dual_distance(1, s, x, y)
+           : s->w.dim == 2 ? dual_distance(2, s, x, y)
+           : s->w.dim == 3 ? dual_distance(3, s, x, y)
+                           : dual_distance(6, s, x, y);
+}
+
+double tl_dual_distance_u(const tl_dual *s, const double *v, const double *w) {
+    return s->w.dim == 1   ? dual_distance_u(1, s, v, w)
+           : s->w.dim == 2 ? dual_distance_u(2, s, v, w)
+           : s->w.dim == 3 ? dual_distance_u(3, s, v, w)
+                           : dual_distance_u(6, s, v, w);
 }
 
 void tl_dual_extrapolate(const tl_dual *s, const double *x, const double *y, double factor,
@@ -311,6 +393,19 @@ static double dual_relative_step(const tl_dual *s, const double *r, const double
     const double moved = sqrt(tl_dual_dot_difference(s, r, before, r, before));
     const double size = sqrt(tl_dual_dot(s, before, before)) + s->unit;
     return size > 0.0 ? moved / size : moved > 0.0 ? 1.0 : 0.0;
+}
+
+// Σ (r − max(0, r − u))² of normal rows alone, which nothing but their number makes long.
+static double dual_natural_normal(const tl_dual *s, const double *r, const double *u) {
+    double lane[TL_LANES] = {0.0}, sum = 0.0;
+    for (int64_t row = 0; row < s->plan.rows; row += TL_LANES)
+        for (int l = 0; l < TL_LANES; l++) {
+            const double moved = r[row + l] - u[row + l];
+            const double gap = (moved > 0.0 ? moved : 0.0 * moved) - r[row + l]; // a NaN stays
+            lane[l] += gap * gap;
+        }
+    for (int l = 0; l < TL_LANES; l++) sum += lane[l];
+    return sum;
 }
 
 // The contributions of all blocks, put together.
@@ -346,9 +441,11 @@ double tl_dual_measure(const tl_dual *s, tl_measure measure, const double *r, co
         }
         return normal + tangent;
     }
-    const double total = d == 2   ? dual_total(2, s, measure, r, u)
-                         : d == 3 ? dual_total(3, s, measure, r, u)
-                                  : dual_total(6, s, measure, r, u);
+    const double total = d == 1 && measure == TL_MEASURE_NATURAL ? dual_natural_normal(s, r, u)
+                         : d == 1                                ? dual_total(1, s, measure, r, u)
+                         : d == 2                                ? dual_total(2, s, measure, r, u)
+                         : d == 3                                ? dual_total(3, s, measure, r, u)
+                                                                 : dual_total(6, s, measure, r, u);
     return tl_measure_total(measure, s->w.problem, s->scale, total);
 }
 

@@ -10,19 +10,23 @@
 typedef struct tl_dual_options {
     tl_common_options common;
     double step;   // first step [unit of r/u]; 0: 1/λmax(W)
-    int32_t form;  // 0: assembled, 1: matrix-free
+    int32_t form;  // a tl_dual_form
     bool diagonal; // precondition by the diagonal blocks' λmax
     bool warm;     // start from the r given, else from 0
     double unit;   // of the measure `step` [unit of r]
 } tl_dual_options;
 
-const char *tl_dual_form_name(int k);
+typedef enum tl_dual_form { TL_DUAL_ASSEMBLED, TL_DUAL_MATRIX_FREE, TL_DUAL_AUTO } tl_dual_form;
+
+const char *tl_dual_form_name(int k);       // of all forms
+const char *tl_dual_fixed_form_name(int k); // without auto
 
 /// The rows of these options, for tables of structs that begin with a tl_dual_options; the default
 /// of the step is the method's and said in its text.
 #define TL_DUAL_ROWS(step_text)                                                                    \
-    TL_ROW(tl_dual_options, form, TL_OPTION_CHOICE, "assembled", .choice = tl_dual_form_name,      \
-           .text = "keep W by blocks, or only H and M (global problems)"),                         \
+    TL_ROW(tl_dual_options, form, TL_OPTION_CHOICE, "auto", .choice = tl_dual_form_name,           \
+           .text = "keep W by blocks, or only H and M (global problems); auto: the latter, where " \
+                   "M couples no bodies"),                                                         \
         TL_ROW(tl_dual_options, step, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,         \
                .text = (step_text)),                                                               \
         TL_ROW(tl_dual_options, diagonal, TL_OPTION_YES_NO, "yes",                                 \
@@ -34,7 +38,7 @@ const char *tl_dual_form_name(int k);
 
 extern const tl_option tl_dual_rows[];
 
-enum { TL_DUAL_VECTORS = 8 };
+enum { TL_DUAL_VECTORS = 8, TL_DUAL_BLOCK = 1024 };
 
 typedef struct tl_dual {
     talus_solver base;
@@ -42,13 +46,14 @@ typedef struct tl_dual {
     tl_delassus w;
     int32_t interval; // iterations between checks where the user does not say
     bool borrowed;    // plan and w are another solver's
-    int64_t size;     // d * rows
+    int64_t size;     // d * rows, d being w.dim: 1 where only the normal rows are worked on
     tl_law *law;      // rows
     double *lambda;   // rows: λmax(W_ii)
     double *trace;    // rows: tr W_ii
     double *weight;   // rows: metric of the projection, 1 or λmax(W_ii)/max λmax
     double scale;     // of the `residual` measure
     double largest;   // an estimate of λmax(W), in the metric of `weight`, from above
+    double *part;     // sums over TL_DUAL_BLOCK rows, added up in order
     double *vector[TL_DUAL_VECTORS];
     double *best;
     bool warm;   // start from the r given
@@ -77,6 +82,9 @@ talus_status tl_dual_prepare_basic(talus_solver *base, const talus_problem *p, i
 talus_status tl_dual_prepare_judge(talus_solver *base, const talus_problem *p, int vectors,
                                    bool warm);
 /// Everything.
+talus_status tl_dual_prepare_whole(talus_solver *base, const talus_problem *p);
+/// Everything; where nothing rubs and the operator is matrix-free, the normal rows alone (w.dim is
+/// then 1): r_T = 0, and u_T does not matter.
 talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p);
 void tl_dual_clear(talus_solver *base);
 /// The problem's q and laws have changed, see solver_impl.h; with or without operator.
@@ -93,6 +101,10 @@ void tl_dual_end(tl_dual *s, double *r);
 void tl_dual_apply(const tl_dual *s, const double *r, double *u);
 /// out = P(r − step (u + g(u))) block by block, in the metric of `weight`; out may be r.
 void tl_dual_step(const tl_dual *s, const double *r, const double *u, double step, double *out);
+/// The same from y = x + β (x − before) and its velocity u + β (u − before_u), which are not kept.
+/// Returns F(y)·(out − x). `out` is none of the others. On threads.
+double tl_dual_carry(const tl_dual *s, const double *x, const double *before, const double *u,
+                     const double *before_u, double beta, double step, double *out);
 /// f = u + g(u); f may be u.
 void tl_dual_shift(const tl_dual *s, const double *u, double *f);
 double tl_dual_dot(const tl_dual *s, const double *x, const double *y);

@@ -71,6 +71,7 @@ void tl_gradient_solve(talus_solver *base, tl_gradient *g, double *r, talus_solv
             g->advance(g);
         double *const free = old, *const free_u = g->u; // x becomes the iterate before
         old = before = g->x;
+        g->before = before;
         g->x = g->next;
         g->u = g->next_u;
         g->next = free;

@@ -24,7 +24,8 @@ extern const tl_option tl_gradient_rows[];
 /// A method at work; first member of its own struct.
 typedef struct tl_gradient {
     tl_dual *s;
-    double *x, *u;         // the iterate and its velocity
+    double *x, *u;        // the iterate and its velocity
+    const double *before; // the iterate before x, its velocity being in next_u; NULL: there is none
     double *next, *next_u; // where a step puts the next ones
     double *a, *b, *c;     // room of the rule, which keeps its contents between two steps
     double step;           // of the rule [unit of r/u]; at the beginning, the first one
@@ -47,6 +48,7 @@ void tl_gradient_solve(talus_solver *base, tl_gradient *g, double *r, talus_solv
                                          .prepare = tl_dual_prepare,                               \
                                          .solve = id##_solve,                                      \
                                          .clear = tl_dual_clear,                                   \
-                                         .refresh = tl_dual_refresh};
+                                         .refresh = tl_dual_refresh,                               \
+                                         .reuses = true};
 
 #endif // TL_SOLVE_GRADIENT_H

@@ -5,7 +5,7 @@
 
 #define ROW(f, kind, initial, ...) TL_ROW(tl_interior_options, f, kind, initial, __VA_ARGS__)
 const tl_option tl_interior_rows[] = {
-    ROW(form, TL_OPTION_CHOICE, "assembled", .choice = tl_dual_form_name,
+    ROW(form, TL_OPTION_CHOICE, "assembled", .choice = tl_dual_fixed_form_name,
         .text = "factor W + B, or M + H'DH (global problems without constraint rows)"),
     ROW(warm, TL_OPTION_YES_NO, "yes", .text = "start from the impulses given, else from zero"),
     ROW(patience, TL_OPTION_INTEGER, "4", .low = 0, .high = INT32_MAX,

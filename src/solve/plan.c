@@ -8,6 +8,8 @@ void tl_plan_clear(talus_context *ctx, tl_plan *plan) {
     tl_free(ctx, plan->order);
     tl_free(ctx, plan->chunk_start);
     tl_free(ctx, plan->colour_start);
+    tl_free(ctx, plan->scratch);
+    tl_free(ctx, plan->group);
     memset(plan, 0, sizeof *plan);
 }
 
@@ -15,13 +17,27 @@ static talus_status plan_fill_natural(talus_context *ctx, int32_t count, tl_plan
     plan->group_count = (int32_t)(((int64_t)count + TL_LANES - 1) / TL_LANES);
     plan->rows = plan->group_count * TL_LANES;
     plan->chunk_count = plan->colour_count = plan->group_count > 0;
-    TL_TRY(TL_ALLOC(ctx, plan->rows, &plan->order));
-    TL_TRY(TL_ALLOC(ctx, 2, &plan->chunk_start));
-    TL_TRY(TL_ALLOC(ctx, 2, &plan->colour_start));
+    TL_TRY(TL_RESERVE(ctx, plan->rows, &plan->order));
+    TL_TRY(TL_RESERVE(ctx, 2, &plan->chunk_start));
+    TL_TRY(TL_RESERVE(ctx, 2, &plan->colour_start));
+    plan->chunk_start[0] = plan->colour_start[0] = 0;
     for (int32_t s = 0; s < plan->rows; s++) plan->order[s] = s < count ? s : -1;
     plan->chunk_start[plan->chunk_count] = plan->group_count;
     plan->colour_start[plan->colour_count] = plan->chunk_count;
     return TALUS_OK;
+}
+
+// The neighbours of a block as one or several lists; those by bodies have the block itself in them,
+// and others more than once.
+static int64_t plan_lists(const tl_graph *g, int32_t i) {
+    return g->adjacent ? 1 : g->h_start[i + 1] - g->h_start[i];
+}
+
+static const int32_t *plan_list(const tl_graph *g, int32_t i, int64_t k, int64_t *length) {
+    const int32_t body = g->adjacent ? 0 : g->h_body[g->h_start[i] + k];
+    const int64_t *at = g->adjacent ? g->start + i : g->where + body;
+    *length = at[1] - at[0];
+    return (g->adjacent ? g->adjacent : g->contact) + at[0];
 }
 
 // First-fit colours of the chunks; returns their number. `mark` (chunks + 1 entries) tells which
@@ -32,10 +48,15 @@ static int32_t plan_colour(const tl_graph *g, int32_t chunks, int32_t *colour, i
     for (int32_t c = 0; c <= chunks; c++) mark[c] = -1;
     for (int32_t c = 0; c < chunks; c++) {
         const int32_t last = (c + 1) * CHUNK < g->count ? (c + 1) * CHUNK : g->count;
-        for (int64_t e = g->start[(int64_t)c * CHUNK]; e < g->start[last]; e++) {
-            const int32_t other = g->adjacent[e] / CHUNK;
-            if (other != c && colour[other] >= 0) mark[colour[other]] = c;
-        }
+        for (int32_t i = c * CHUNK; i < last; i++)
+            for (int64_t k = 0; k < plan_lists(g, i); k++) {
+                int64_t length;
+                const int32_t *list = plan_list(g, i, k, &length);
+                for (int64_t e = 0; e < length; e++) {
+                    const int32_t other = list[e] / CHUNK;
+                    if (other != c && colour[other] >= 0) mark[colour[other]] = c;
+                }
+            }
         int32_t k = 0;
         while (mark[k] == c) k++;
         colour[c] = k;
@@ -44,78 +65,99 @@ static int32_t plan_colour(const tl_graph *g, int32_t chunks, int32_t *colour, i
     return colours;
 }
 
+// The neighbours of block i that are in chunk c, as bits.
+static uint64_t plan_bits(const tl_graph *g, int32_t c, int32_t i) {
+    uint64_t bits = 0;
+    for (int64_t k = 0; k < plan_lists(g, i); k++) {
+        int64_t length;
+        const int32_t *list = plan_list(g, i, k, &length);
+        for (int64_t e = 0; e < length; e++)
+            if (list[e] / CHUNK == c) bits |= UINT64_C(1) << (list[e] - c * CHUNK);
+    }
+    return bits & ~(UINT64_C(1) << (i - c * CHUNK));
+}
+
 // Pack the blocks of chunk c into groups of uncoupled ones; returns the number of groups. A block
-// goes to the first group that has room and no neighbour of it.
-static int32_t plan_pack(const tl_graph *g, int32_t c, int32_t *order) {
+// goes to the first group that has room and no neighbour of it; `group` tells which.
+static int32_t plan_pack(const tl_graph *g, int32_t c, uint8_t *group) {
     const int32_t first = c * CHUNK;
     const int32_t size = g->count - first < CHUNK ? g->count - first : CHUNK;
     uint64_t member[CHUNK];
     int32_t used[CHUNK], groups = 0;
     for (int32_t i = 0; i < size; i++) {
-        uint64_t neighbours = 0;
-        for (int64_t e = g->start[first + i]; e < g->start[first + i + 1]; e++)
-            if (g->adjacent[e] / CHUNK == c) neighbours |= UINT64_C(1) << (g->adjacent[e] - first);
+        const uint64_t neighbours = plan_bits(g, c, first + i);
         int32_t k = 0;
         while (k < groups && (used[k] == TL_LANES || (member[k] & neighbours))) k++;
         if (k == groups) {
             member[k] = 0;
             used[k] = 0;
             groups++;
-            for (int l = 0; l < TL_LANES; l++) order[k * TL_LANES + l] = -1;
         }
-        order[k * TL_LANES + used[k]++] = first + i;
+        used[k]++;
+        group[first + i] = (uint8_t)k;
         member[k] |= UINT64_C(1) << i;
     }
     return groups;
 }
 
+// The rows of chunk c, from `order` on: each block in the first free lane of its group.
+static void plan_place(const tl_graph *g, int32_t c, int32_t groups, const uint8_t *group,
+                       int32_t *order) {
+    int32_t used[CHUNK] = {0};
+    for (int32_t k = 0; k < groups * TL_LANES; k++) order[k] = -1;
+    for (int32_t i = c * CHUNK; i < (c + 1) * CHUNK && i < g->count; i++)
+        order[group[i] * TL_LANES + used[group[i]]++] = i;
+}
+
+// Scratch: colour and mark of each chunk, its number of groups, and the group of each block.
 static talus_status plan_fill_coloured(talus_context *ctx, const tl_graph *g, tl_plan *plan) {
     const int32_t chunks = (int32_t)(((int64_t)g->count + CHUNK - 1) / CHUNK);
-    int32_t *colour = NULL, *mark = NULL;
-    talus_status status = TALUS_OK;
-    TL_GOTO(TL_ALLOC(ctx, chunks, &colour));
-    TL_GOTO(TL_ALLOC(ctx, (int64_t)chunks + 1, &mark));
+    TL_TRY(TL_RESERVE(ctx, 3 * ((int64_t)chunks + 1), &plan->scratch));
+    TL_TRY(TL_RESERVE(ctx, g->count, &plan->group));
+    int32_t *colour = plan->scratch, *mark = colour + chunks + 1, *groups = mark + chunks + 1;
     plan->chunk_count = chunks;
     plan->colour_count = plan_colour(g, chunks, colour, mark);
-    TL_GOTO(TL_ALLOC(ctx, (int64_t)chunks + 1, &plan->chunk_start));
-    TL_GOTO(TL_ALLOC(ctx, (int64_t)plan->colour_count + 1, &plan->colour_start));
-    // Room for the worst case, one block a group, is what the packing needs once per chunk.
+    TL_TRY(TL_RESERVE(ctx, (int64_t)chunks + 1, &plan->chunk_start));
+    TL_TRY(TL_RESERVE(ctx, (int64_t)plan->colour_count + 1, &plan->colour_start));
     int64_t rows = 0;
-    int32_t scratch[CHUNK * TL_LANES];
-    for (int32_t c = 0; c < chunks; c++) rows += (int64_t)plan_pack(g, c, scratch) * TL_LANES;
-    TL_GOTO(rows <= INT32_MAX
-                ? TL_ALLOC(ctx, rows, &plan->order)
-                : tl_fail(ctx, TALUS_ERR_PROBLEM, "too many blocks: %lld rows", (long long)rows));
+    for (int32_t c = 0; c < chunks; c++) {
+        groups[c] = plan_pack(g, c, plan->group);
+        rows += (int64_t)groups[c] * TL_LANES;
+    }
+    TL_REQUIRE(ctx, rows <= INT32_MAX, TALUS_ERR_PROBLEM, "too many blocks: %lld rows",
+               (long long)rows);
     plan->rows = (int32_t)rows;
     plan->group_count = plan->rows / TL_LANES;
+    TL_TRY(TL_RESERVE(ctx, plan->rows, &plan->order));
     int32_t chunk = 0, group = 0;
+    plan->chunk_start[0] = plan->colour_start[0] = 0;
     for (int32_t k = 0; k < plan->colour_count; k++) {
         for (int32_t c = 0; c < chunks; c++) {
             if (colour[c] != k) continue;
-            const int32_t groups = plan_pack(g, c, scratch);
-            memcpy(plan->order + (int64_t)group * TL_LANES, scratch,
-                   (size_t)groups * TL_LANES * sizeof *scratch);
-            group += groups;
+            plan_place(g, c, groups[c], plan->group, plan->order + (int64_t)group * TL_LANES);
+            group += groups[c];
             plan->chunk_start[++chunk] = group;
         }
         plan->colour_start[k + 1] = chunk;
     }
-done:
-    tl_free(ctx, colour);
-    tl_free(ctx, mark);
+    return TALUS_OK;
+}
+
+talus_status tl_plan_update(talus_context *ctx, const tl_graph *graph, int32_t count,
+                            tl_plan *inout) {
+    inout->coloured = graph != NULL;
+    const talus_status status =
+        graph ? plan_fill_coloured(ctx, graph, inout) : plan_fill_natural(ctx, count, inout);
+    if (status != TALUS_OK) tl_plan_clear(ctx, inout);
     return status;
 }
 
 talus_status tl_plan_natural(talus_context *ctx, int32_t count, tl_plan *out) {
-    *out = (tl_plan){.coloured = false};
-    const talus_status status = plan_fill_natural(ctx, count, out);
-    if (status != TALUS_OK) tl_plan_clear(ctx, out);
-    return status;
+    *out = (tl_plan){0};
+    return tl_plan_update(ctx, NULL, count, out);
 }
 
 talus_status tl_plan_coloured(talus_context *ctx, const tl_graph *graph, tl_plan *out) {
-    *out = (tl_plan){.coloured = true};
-    const talus_status status = plan_fill_coloured(ctx, graph, out);
-    if (status != TALUS_OK) tl_plan_clear(ctx, out);
-    return status;
+    *out = (tl_plan){0};
+    return tl_plan_update(ctx, graph, graph->count, out);
 }

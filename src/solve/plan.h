@@ -20,11 +20,17 @@ typedef struct tl_plan {
     int32_t *chunk_start;  // chunk_count + 1, in groups
     int32_t colour_count;  //
     int32_t *colour_start; // colour_count + 1, in chunks
+    int32_t *scratch;      // of the colouring, as is the next one
+    uint8_t *group;        // blocks: group within its chunk
 } tl_plan;
 
 talus_status tl_plan_coloured(talus_context *ctx, const tl_graph *graph,
                               tl_plan *out) TALUS_MUST_CHECK;
 talus_status tl_plan_natural(talus_context *ctx, int32_t count, tl_plan *out) TALUS_MUST_CHECK;
+/// The same in the memory of a plan, or of a zeroed one: coloured, or natural where `graph` is
+/// NULL. On failure it is cleared.
+talus_status tl_plan_update(talus_context *ctx, const tl_graph *graph, int32_t count,
+                            tl_plan *inout) TALUS_MUST_CHECK;
 void tl_plan_clear(talus_context *ctx, tl_plan *plan);
 
 #endif // TL_SOLVE_PLAN_H

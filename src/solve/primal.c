@@ -89,7 +89,7 @@ talus_status tl_primal_prepare(talus_solver *base, const talus_problem *p, bool 
     if (velocities)
         TL_TRY(tl_dual_prepare_basic(base, p, 1));
     else
-        TL_TRY(tl_dual_prepare(base, p));
+        TL_TRY(tl_dual_prepare_whole(base, p));
     const int d = p->dim;
     s->velocities = velocities;
     s->rows = velocities ? p->constraint_count : 0;

@@ -139,10 +139,16 @@ void talus_solver_set_monitor(talus_solver *s, talus_monitor monitor, void *user
     s->monitor_user = user;
 }
 
+static void solver_clear(talus_solver *s) {
+    s->ops->clear(s);
+    s->memory = 0;
+}
+
 talus_status talus_solver_prepare(talus_solver *s, const talus_problem *p) {
     const double start = tl_seconds();
     size_t before, after, peak;
-    s->ops->clear(s);
+    TL_TRY(tl_problem_usable(p));
+    if (!s->ops->reuses) solver_clear(s);
     s->problem = NULL;
     s->witness = NULL;
     const char *refusal = s->ops->refuses ? s->ops->refuses(s, p) : NULL;
@@ -150,11 +156,11 @@ talus_status talus_solver_prepare(talus_solver *s, const talus_problem *p) {
     talus_context_memory(s->ctx, &before, &peak);
     const talus_status status = s->ops->prepare(s, p);
     if (status != TALUS_OK) {
-        s->ops->clear(s);
+        solver_clear(s);
         return status;
     }
     talus_context_memory(s->ctx, &after, &peak);
-    s->memory = after - before;
+    s->memory += after - before; // or less, where something was given back
     s->problem = p;
     s->prepare_seconds = tl_seconds() - start;
     return TALUS_OK;

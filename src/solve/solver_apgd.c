@@ -35,11 +35,13 @@ typedef struct apgd {
     bool momentum, adapt, restart;
     apgd_search search;
     double theta, lipschitz;
+    double beta; // without `adapt`: of the next y, which is then not kept
 } apgd;
 
 static void apgd_begin(tl_gradient *g) {
     apgd *m = (apgd *)g;
     m->theta = 1.0;
+    m->beta = 0.0;
     if (m->lipschitz == 0.0) m->lipschitz = 1.0 / g->step;
     memcpy(g->a, g->x, (size_t)g->s->size * sizeof *g->a);
     memcpy(g->b, g->u, (size_t)g->s->size * sizeof *g->b);
@@ -63,14 +65,33 @@ static bool apgd_bounded(const apgd *m) {
                                                        m->lipschitz / 2.0 * distance;
 }
 
+// A step of fixed length. y and v are made from the last two iterates as they are needed.
+static void apgd_advance_fixed(apgd *m) {
+    tl_gradient *g = &m->base;
+    const double *before = g->before ? g->before : g->x;
+    const double *before_u = g->before ? g->next_u : g->u;
+    const double slope =
+        tl_dual_carry(g->s, g->x, before, g->u, before_u, m->beta, 1.0 / m->lipschitz, g->next);
+    tl_dual_apply(g->s, g->next, g->next_u);
+    m->beta = m->momentum ? tl_gradient_momentum(&m->theta) : 0.0;
+    if (m->restart && slope > 0.0) {
+        m->beta = 0.0;
+        m->theta = 1.0;
+    }
+}
+
 static void apgd_advance(tl_gradient *g) {
     apgd *m = (apgd *)g;
+    if (!m->adapt) {
+        apgd_advance_fixed(m);
+        return;
+    }
     const tl_dual *s = g->s;
     double *const y = g->a, *const v = g->b;
     for (int doubling = 0; doubling < 100; doubling++) {
         tl_dual_step(s, y, v, 1.0 / m->lipschitz, g->next);
         tl_dual_apply(s, g->next, g->next_u);
-        if (!m->adapt || apgd_bounded(m)) break;
+        if (apgd_bounded(m)) break;
         m->lipschitz *= 2.0;
     }
     double beta = m->momentum ? tl_gradient_momentum(&m->theta) : 0.0;
@@ -81,7 +102,7 @@ static void apgd_advance(tl_gradient *g) {
             m->theta = 1.0;
         }
     }
-    if (m->adapt) m->lipschitz *= 0.97;
+    m->lipschitz *= 0.97;
     tl_dual_extrapolate(s, g->next, g->x, beta, y);
     if (m->search == APGD_VALUES)
         tl_dual_apply(s, y, v);

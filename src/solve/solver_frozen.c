@@ -15,6 +15,7 @@ typedef struct frozen_options {
     int32_t inner_iterations;
     double accuracy;
     double relaxation;
+    double settled;
 } frozen_options;
 
 #define ROW(f, kind, initial, ...) TL_ROW(frozen_options, f, kind, initial, __VA_ARGS__)
@@ -28,6 +29,9 @@ static const tl_option frozen_rows[] = {
         .text = "tolerance of the inner solver, as a share of the measure reached so far"),
     ROW(relaxation, TL_OPTION_NUMBER, "1", .low = 0.0, .high = 1.0, .above = true,
         .text = "largest share of a change of the frozen numbers that is taken over"),
+    ROW(settled, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,
+        .text = "also stop when the frozen |u_T| (or l_N) changes by at most this, over its norm + "
+                "1; 0: never"),
     {0},
 };
 
@@ -75,6 +79,23 @@ static double frozen_step(frozen *f, const double *l, const double *u) {
         f->step[i] = step;
     }
     return product;
+}
+
+// The frozen velocities (or impulses) a change by at most `settled` (|a| + 1) in a solution: the
+// published rule of a fixed point.
+static bool frozen_settled(const frozen *f, const double *l, const double *u, double settled) {
+    const int d = f->outer.dual.w.dim;
+    double change = 0.0, norm = 0.0;
+    for (int32_t i = 0; i < f->outer.view.of->count; i++) {
+        const double factor = tl_shift_coefficient(&f->outer.dual.law[i]);
+        if (!(factor > 0.0)) continue;
+        const double *ui = u + (int64_t)d * i, normal = l[(int64_t)d * i];
+        const double now = f->tangential ? tl_norm_t(d, ui) : TL_MAX(normal, 0.0);
+        const double frozen_at = f->s[i] / factor;
+        change += (now - frozen_at) * (now - frozen_at);
+        norm += frozen_at * frozen_at;
+    }
+    return sqrt(change) <= settled * (sqrt(norm) + 1.0);
 }
 
 // Nothing is known at a start of zero: then the first problem is the one with s = 0, for q, the
@@ -153,6 +174,10 @@ static void frozen_solve(talus_solver *base, double *r, talus_solve_info *info) 
         if (steps >= limit && limit < most && s->best_measure > FROZEN_PROGRESS * mark)
             limit *= 2.0;
         mark = s->best_measure;
+        if (opt->settled > 0.0 && frozen_settled(f, l, u, opt->settled)) {
+            tl_dual_finish(s, l, u, before, true);
+            break;
+        }
     }
     tl_dual_end(s, r);
 }

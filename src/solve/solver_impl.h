@@ -41,6 +41,7 @@ typedef struct tl_solver_ops {
     /// them over, as if prepared again. Allocates nothing. NULL: the solver cannot be an inner one
     /// [solve/outer.h].
     void (*refresh)(talus_solver *s);
+    bool reuses; // prepare may be called again without clear, and then takes the memory it has
 } tl_solver_ops;
 
 struct talus_solver {

@@ -16,4 +16,5 @@ const tl_solver_ops tl_jacobi_ops = {
     .solve = tl_splitting_solve,
     .clear = tl_splitting_clear,
     .refresh = tl_splitting_refresh,
+    .reuses = true,
 };

@@ -17,4 +17,5 @@ const tl_solver_ops tl_nlgs_ops = {
     .solve = tl_splitting_solve,
     .clear = tl_splitting_clear,
     .refresh = tl_splitting_refresh,
+    .reuses = true,
 };

@@ -70,6 +70,7 @@ void tl_splitting_clear(talus_solver *base) {
     talus_context *ctx = base->ctx;
     tl_delassus_clear(&s->w);
     tl_plan_clear(ctx, &s->plan);
+    tl_graph_clear(ctx, &s->graph);
     double **arrays[] = {&s->block,  &s->inverse, &s->law,  &s->rho,    &s->beta,
                          &s->lambda, &s->r,       &s->best, &s->next,   &s->z,
                          &s->part,   &s->change,  &s->push, &s->z_push, &s->z_before};
@@ -117,6 +118,10 @@ static bool splitting_invert(int d, const double *a, double *inverse) {
     return regular && size * inverse_size < 1e20;
 }
 
+static bool splitting_is_coulomb(const tl_law *law) {
+    return law->mu > 0.0 && !isinf(law->mu) && law->zeta == 0.0 && law->yield == 0.0;
+}
+
 // Everything of row `row` that does not change during the sweeps.
 static void splitting_row(tl_splitting *s, int32_t row) {
     const tl_splitting_options *opt = s->base.options;
@@ -132,7 +137,7 @@ static void splitting_row(tl_splitting *s, int32_t row) {
     double beta = s->proximal * trace / d;
     for (int k = 0; k < d; k++) a[k * d + k] += beta;
     const tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
-    const bool coulomb = law.mu > 0.0 && !isinf(law.mu) && law.zeta == 0.0 && law.yield == 0.0;
+    const bool coulomb = splitting_is_coulomb(&law);
     if (s->sound) s->sound[row] = coulomb && (d == 2 || tl_schur_make(a, &s->schur[row]));
     const bool sound = d == 3 && s->sound && s->sound[row]; // needs no inverse
     if (!sound && !splitting_invert(d, a, inverse)) {
@@ -199,11 +204,88 @@ static double splitting_crowding(tl_splitting *s) {
     return TL_MAX(1.0, 1.1 * lambda); // the iteration comes from below
 }
 
+// Who is coupled with whom, to colour and to know the pattern of W where it is not given; then the
+// order of the rows, and W.
+static talus_status splitting_operator(tl_splitting *s, const talus_problem *p) {
+    const tl_splitting_options *opt = s->base.options;
+    talus_context *ctx = s->base.ctx;
+    const bool coloured =
+        opt->order == TL_ORDER_COLOURED || (opt->order == TL_ORDER_AUTO && p->count >= COLOUR_FROM);
+    const tl_delassus_form form = {.assembled = opt->form != TL_FORM_MATRIX_FREE,
+                                   .threads = opt->common.threads};
+    const bool pattern = p->is_global && form.assembled;
+    if (pattern || (coloured && !tl_problem_is_separable(p)))
+        TL_TRY(tl_graph_update(ctx, p, &s->graph));
+    else if (coloured)
+        TL_TRY(tl_graph_lists(ctx, p, &s->graph));
+    else
+        tl_graph_clear(ctx, &s->graph);
+    TL_TRY(tl_plan_update(ctx, coloured ? &s->graph : NULL, p->count, &s->plan));
+    const bool known = s->graph.adjacent != NULL;
+    return tl_delassus_update(ctx, p, form, known ? &s->graph : NULL, s->plan.rows, s->plan.order,
+                              &s->w);
+}
+
+// Whether inverses of the blocks are worth their memory: Coulomb's law in space has its own way
+// (slide.h), and the few blocks that are too badly conditioned for it are solved as they come.
+static bool splitting_inverts(const tl_splitting *s) {
+    const talus_problem *p = s->w.problem;
+    if (p->dim != 3 || p->changes) return true;
+    for (int32_t i = 0; i < p->count; i++) {
+        const tl_law law = tl_problem_law(p, i);
+        if (!splitting_is_coulomb(&law)) return true;
+    }
+    return false;
+}
+
+// Room of `count` numbers, zeroed, or none where it is not needed.
+static talus_status splitting_room(talus_context *ctx, bool needed, int64_t count, double **inout) {
+    if (!needed) {
+        tl_free(ctx, *inout);
+        *inout = NULL;
+        return TALUS_OK;
+    }
+    TL_TRY(TL_RESERVE(ctx, count, inout));
+    if (count > 0) memset(*inout, 0, (size_t)count * sizeof **inout);
+    return TALUS_OK;
+}
+
+static talus_status splitting_memory(tl_splitting *s) {
+    const tl_splitting_options *opt = s->base.options;
+    talus_context *ctx = s->base.ctx;
+    const int64_t rows = s->plan.rows, d = s->w.dim;
+    const bool momentum = opt->momentum, loose = !s->w.assembled, single = !s->lanes;
+    TL_TRY(splitting_room(ctx, true, rows * d * d, &s->block));
+    TL_TRY(splitting_room(ctx, single && splitting_inverts(s), rows * d * d, &s->inverse));
+    TL_TRY(splitting_room(ctx, true, rows * 3, &s->law));
+    TL_TRY(splitting_room(ctx, true, rows, &s->rho));
+    TL_TRY(splitting_room(ctx, true, rows, &s->beta));
+    TL_TRY(splitting_room(ctx, true, rows, &s->lambda));
+    TL_TRY(splitting_room(ctx, true, rows * d, &s->r));
+    TL_TRY(splitting_room(ctx, true, rows * d, &s->best));
+    TL_TRY(splitting_room(ctx, s->jacobi, rows * d, &s->next));
+    TL_TRY(splitting_room(ctx, loose, s->w.dof, &s->z));
+    TL_TRY(splitting_room(ctx, momentum, rows * d, &s->change));
+    TL_TRY(splitting_room(ctx, momentum, rows * d, &s->push));
+    TL_TRY(splitting_room(ctx, momentum && loose, s->w.dof, &s->z_push));
+    TL_TRY(splitting_room(ctx, momentum && loose, s->w.dof, &s->z_before));
+    TL_TRY(splitting_room(ctx, true, (int64_t)s->plan.chunk_count * TL_PARTS, &s->part));
+    tl_free(ctx, single && d < 6 ? NULL : s->sound);
+    if (!single || d == 6) s->sound = NULL;
+    if (single && d < 6) TL_TRY(TL_RESERVE(ctx, rows, &s->sound));
+    tl_free(ctx, single && d == 3 ? NULL : s->schur);
+    if (!single || d != 3) s->schur = NULL;
+    if (single && d == 3) TL_TRY(TL_RESERVE(ctx, rows, &s->schur));
+    tl_free(ctx, opt->sleep > 0 ? NULL : s->asleep);
+    if (opt->sleep == 0) s->asleep = NULL;
+    if (opt->sleep > 0) TL_TRY(TL_RESERVE(ctx, rows, &s->asleep)); // a solve clears it
+    return TALUS_OK;
+}
+
 talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bool jacobi) {
     tl_splitting *s = (tl_splitting *)base;
     const tl_splitting_options *opt = base->options;
     talus_context *ctx = base->ctx;
-    tl_graph graph;
     TL_REQUIRE(ctx, opt->form != TL_FORM_MATRIX_FREE || p->is_global, TALUS_ERR_ARG,
                "%s: form = matrix-free needs a global problem (M, H); this one is local (W): use "
                "form = assembled",
@@ -214,42 +296,9 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     s->jacobi = jacobi;
     s->local = &tl_local_solvers[opt->local];
     s->scale = 0.0;
-    const bool coloured =
-        opt->order == TL_ORDER_COLOURED || (opt->order == TL_ORDER_AUTO && p->count >= COLOUR_FROM);
-    const bool assembled = opt->form != TL_FORM_MATRIX_FREE;
-    // Who is coupled with whom: to colour, and to know the pattern of W where it is not given.
-    const bool coupled = coloured || (p->is_global && assembled);
-    if (coupled) TL_TRY(tl_graph_create(ctx, p, &graph));
-    talus_status status = coloured ? tl_plan_coloured(ctx, &graph, &s->plan)
-                                   : tl_plan_natural(ctx, p->count, &s->plan);
-    if (status == TALUS_OK)
-        status = tl_delassus_create(ctx, p, assembled, coupled ? &graph : NULL, s->plan.rows,
-                                    s->plan.order, opt->common.threads, &s->w);
-    if (coupled) tl_graph_clear(ctx, &graph);
-    TL_TRY(status);
-
-    const int64_t rows = s->plan.rows, d = p->dim;
-    TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->block));
-    s->lanes = (coloured || jacobi) && s->local->forms->lanes[0];
-    if (!s->lanes) TL_TRY(TL_ALLOC(ctx, rows * d * d, &s->inverse));
-    if (!s->lanes && d < 6) TL_TRY(TL_ALLOC(ctx, rows, &s->sound));
-    if (!s->lanes && d == 3) TL_TRY(TL_ALLOC(ctx, rows, &s->schur));
-    TL_TRY(TL_ALLOC(ctx, rows * 3, &s->law));
-    TL_TRY(TL_ALLOC(ctx, rows, &s->rho));
-    TL_TRY(TL_ALLOC(ctx, rows, &s->beta));
-    TL_TRY(TL_ALLOC(ctx, rows, &s->lambda));
-    TL_TRY(TL_ALLOC(ctx, rows * d, &s->r));
-    TL_TRY(TL_ALLOC(ctx, rows * d, &s->best));
-    if (jacobi) TL_TRY(TL_ALLOC(ctx, rows * d, &s->next));
-    if (!s->w.assembled) TL_TRY(TL_ALLOC(ctx, s->w.dof, &s->z));
-    if (opt->momentum) {
-        TL_TRY(TL_ALLOC(ctx, rows * d, &s->change));
-        TL_TRY(TL_ALLOC(ctx, rows * d, &s->push));
-        if (!s->w.assembled) TL_TRY(TL_ALLOC(ctx, s->w.dof, &s->z_push));
-        if (!s->w.assembled) TL_TRY(TL_ALLOC(ctx, s->w.dof, &s->z_before));
-    }
-    if (opt->sleep > 0) TL_TRY(TL_ALLOC(ctx, rows, &s->asleep));
-    TL_TRY(TL_ALLOC(ctx, (int64_t)s->plan.chunk_count * TL_PARTS, &s->part));
+    TL_TRY(splitting_operator(s, p));
+    s->lanes = (s->plan.coloured || jacobi) && s->local->forms->lanes[0];
+    TL_TRY(splitting_memory(s));
     TL_TRY(tl_team_reserve(ctx, opt->common.threads));
     s->proximal = opt->proximal;
     splitting_rows(s);

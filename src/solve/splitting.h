@@ -38,6 +38,7 @@ typedef struct tl_splitting {
     talus_solver base;
     bool jacobi;
     const tl_local_solver *local;
+    tl_graph graph; // of the coupling, as far as it was needed
     tl_plan plan;
     tl_delassus w;
     bool lanes; // groups are solved side by side by the lane form of the local solver
@@ -46,7 +47,7 @@ typedef struct tl_splitting {
     double *block; // d * d entries: W_ii + β
     double *law;   // mu, zeta, yield
     // By rows.
-    double *inverse; // d * d: of W_ii + β; NULL with lanes
+    double *inverse; // d * d: of W_ii + β; NULL with lanes, and where no block needs it
     bool *sound;     // d < 6: the quick ways of slide.h may be taken; NULL with lanes
     tl_schur *schur; // d = 3, where sound; NULL with lanes
     double *rho;     // step

@@ -19,12 +19,10 @@ TL_INLINE void sweep_add_others(int d, const tl_splitting *s, int32_t row, const
         tl_row_product(d, w, row, s->r, b);
         return;
     }
-    for (int64_t e = w->h.start[row]; e < w->h.start[row + 1]; e++) {
-        const double *h = w->h.value + w->h.offset[e], *z = s->z + w->h.dof[e];
-        const int32_t size = w->h.size[e];
-        for (int i = 0; i < d; i++)
-            for (int32_t m = 0; m < size; m++) b[i] += h[i * size + m] * z[m];
-    }
+    if (d == 3 && w->width == 6)
+        tl_row_velocity(3, 6, w, w->order[row], s->z, b);
+    else
+        tl_row_velocity(d, 0, w, w->order[row], s->z, b);
     const double *diagonal =
         w->diagonal + ((int64_t)(row / TL_LANES) * d * d) * TL_LANES + row % TL_LANES;
     for (int i = 0; i < d; i++)
@@ -40,13 +38,16 @@ TL_INLINE void sweep_velocity_without(int d, const tl_splitting *s, int32_t row,
 
 // z ← z + (N Hᵀ)_row Δr
 TL_INLINE void sweep_spread(int d, const tl_splitting *s, int32_t row, const double *delta) {
-    const tl_rows *y = &s->w.y;
-    for (int64_t e = y->start[row]; e < y->start[row + 1]; e++) {
-        const double *value = y->value + y->offset[e];
-        double *z = s->z + y->dof[e];
-        const int32_t size = y->size[e];
-        for (int i = 0; i < d; i++)
-            for (int32_t m = 0; m < size; m++) z[m] += value[i * size + m] * delta[i];
+    const tl_delassus *w = &s->w;
+    const int32_t block = w->order[row];
+    if (!w->separable) {
+        const double *y = w->y + (int64_t)block * d * w->dof;
+        for (int i = 0; i < d; i++, y += w->dof)
+            for (int32_t m = 0; m < w->dof; m++) s->z[m] += y[m] * delta[i];
+    } else if (d == 3 && w->width == 6) {
+        tl_row_spread(3, 6, w, block, w->inverse, delta, s->z);
+    } else {
+        tl_row_spread(d, 0, w, block, w->inverse, delta, s->z);
     }
 }
 
@@ -117,7 +118,7 @@ TL_INLINE bool sweep_local(int d, const tl_sweep *sweep, int32_t row, const doub
     const tl_splitting *s = sweep->s;
     const bool sound = d == 3 && s->sound[row];
     const tl_local p = {.w = s->block + (int64_t)row * d * d,
-                        .inv = sound ? NULL : s->inverse + (int64_t)row * d * d,
+                        .inv = sound || !s->inverse ? NULL : s->inverse + (int64_t)row * d * d,
                         .schur = sound ? &s->schur[row] : NULL,
                         .b = b,
                         .law = sweep_law(s, row),
@@ -173,12 +174,30 @@ TL_INLINE void sweep_group_lanes(int d, const tl_sweep *sweep, int32_t group, sw
     }
 }
 
+// Matrix-free: the rows of a group have their blocks of H wherever the problem has them, which the
+// processor cannot guess.
+TL_INLINE void sweep_fetch(const tl_splitting *s, int32_t group) {
+    const tl_delassus *w = &s->w;
+    const int64_t *start = w->problem->h_start;
+    for (int lane = 0; lane < TL_LANES; lane++) {
+        const int32_t i = w->order[group * TL_LANES + lane];
+        if (i < 0) continue;
+        const int64_t first = start[i] * w->dim * w->width, last = start[i + 1] * w->dim * w->width;
+        for (int64_t k = first; k < last; k += TL_ALIGN / (int64_t)sizeof *w->h) {
+            TL_PREFETCH(w->h + k);
+            if (w->y) TL_PREFETCH(w->y + k);
+        }
+    }
+}
+
 TL_INLINE void sweep_chunk(int d, const tl_sweep *sweep, int32_t chunk, bool backwards) {
     const tl_splitting *s = sweep->s;
     const int32_t first = s->plan.chunk_start[chunk], last = s->plan.chunk_start[chunk + 1];
     sweep_tally t = {0};
     for (int32_t k = 0; k < last - first; k++) {
         const int32_t group = backwards ? last - 1 - k : first + k;
+        if (!s->w.assembled && s->w.width > 0 && k + 1 < last - first)
+            sweep_fetch(s, backwards ? group - 1 : group + 1);
         if (sweep->lanes)
             sweep_group_lanes(d, sweep, group, &t);
         else

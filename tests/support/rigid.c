@@ -9,7 +9,7 @@ void rigid_init(rigid *s, int dim, bool turns) {
     *s = (rigid){.dim = dim, .size = dim + angular, .length = 1.0, .mass = 1.0, .time = 1.0};
 }
 
-static void rigid_clear(rigid *s) {
+void rigid_clear(rigid *s) {
     free(s->centre);
     free(s->own);
     free(s->f);
@@ -21,6 +21,10 @@ static void rigid_clear(rigid *s) {
     free(s->join_start);
     free(s->join_index);
     free(s->join_value);
+    free(s->body_start);
+    free(s->k);
+    free(s->diagonal);
+    free(s->mass_value);
     *s = (rigid){0};
 }
 
@@ -183,48 +187,55 @@ static void rigid_convert(rigid *s) {
         s->join_value[e] *= unit[s->join_index[e] % n];
 }
 
-talus_status rigid_finish(talus_context *ctx, rigid *s, const talus_sparse *mass,
-                          talus_problem **out) {
-    talus_status status = TALUS_ERR_MEMORY;
-    int32_t *body_start = calloc((size_t)s->bodies + 1, sizeof *body_start);
-    double *k = calloc((size_t)s->joins + 1, sizeof *k), *value = NULL;
-    *out = NULL;
-    if (s->failed || !body_start || !k) goto done;
-    for (int32_t i = 0; i < s->bodies; i++) body_start[i + 1] = (i + 1) * s->size;
+bool rigid_define(rigid *s, const talus_sparse *mass, talus_global_def *out) {
+    const int n = s->size;
+    const int64_t entries = mass ? mass->start[mass->cols] : 0;
+    s->body_start = calloc((size_t)s->bodies + 1, sizeof *s->body_start);
+    s->k = calloc((size_t)s->joins + 1, sizeof *s->k);
+    s->diagonal = calloc((size_t)s->bodies * (size_t)n + 1, sizeof *s->diagonal);
+    s->mass_value = calloc((size_t)entries + 1, sizeof *s->mass_value);
+    if (s->failed || !s->body_start || !s->k || !s->diagonal || !s->mass_value) return false;
+    for (int32_t i = 0; i < s->bodies; i++) s->body_start[i + 1] = (i + 1) * n;
     rigid_convert(s);
+    for (int64_t e = 0; e < (int64_t)s->bodies * n; e++)
+        s->diagonal[e] = s->own[e / n * n * n + e % n * (n + 1)];
     talus_sparse m = {0};
     if (mass) {
-        const int64_t count = mass->start[mass->cols];
         m = *mass;
-        value = malloc((size_t)(count + 1) * sizeof *value);
-        if (!value) goto done;
-        for (int64_t e = 0; e < count; e++) value[e] = mass->value[e] * s->mass;
-        m.value = value;
+        for (int64_t e = 0; e < entries; e++) s->mass_value[e] = mass->value[e] * s->mass;
+        m.value = s->mass_value;
     }
-    status = talus_problem_create_global(ctx,
-                                         &(talus_global_def){.dim = s->dim,
-                                                             .count = s->contacts,
-                                                             .body_count = s->bodies,
-                                                             .body_start = body_start,
-                                                             .mass_block = mass ? NULL : s->own,
-                                                             .mass = m,
-                                                             .h_row_start = s->start,
-                                                             .h_body = s->body,
-                                                             .h_block = s->h,
-                                                             .f = s->f,
-                                                             .w = s->w,
-                                                             .c = {.rows = s->joins,
-                                                                   .cols = s->bodies * s->size,
-                                                                   .start = s->join_start,
-                                                                   .index = s->join_index,
-                                                                   .value = s->join_value},
-                                                             .k = k,
-                                                             .law = {.mu = s->mu}},
-                                         out);
-done:
-    free(body_start);
-    free(k);
-    free(value);
+    *out = (talus_global_def){.dim = s->dim,
+                              .count = s->contacts,
+                              .body_count = s->bodies,
+                              .body_start = s->body_start,
+                              .mass_diagonal = mass ? NULL : s->diagonal,
+                              .mass_block = mass ? NULL : s->own,
+                              .mass = m,
+                              .h_row_start = s->start,
+                              .h_body = s->body,
+                              .h_block = s->h,
+                              .f = s->f,
+                              .w = s->w,
+                              .c = {.rows = s->joins,
+                                    .cols = s->bodies * n,
+                                    .start = s->join_start,
+                                    .index = s->join_index,
+                                    .value = s->join_value},
+                              .k = s->k,
+                              .law = {.mu = s->mu}};
+    return true;
+}
+
+talus_status rigid_finish(talus_context *ctx, rigid *s, const talus_sparse *mass,
+                          talus_problem **out) {
+    talus_global_def def;
+    talus_status status = TALUS_ERR_MEMORY;
+    *out = NULL;
+    if (rigid_define(s, mass, &def)) {
+        def.mass_diagonal = NULL;
+        status = talus_problem_create_global(ctx, &def, out);
+    }
     rigid_clear(s);
     return status;
 }

@@ -19,6 +19,8 @@ typedef struct rigid {
     int64_t *join_start;
     int32_t *join_index;
     double *join_value;
+    int32_t *body_start; // made by rigid_define, as are the next three
+    double *k, *diagonal, *mass_value;
     bool failed;
 } rigid;
 
@@ -41,6 +43,11 @@ void rigid_contact_arms(rigid *s, int32_t body, int32_t other, const double arm[
 void rigid_approach(rigid *s, int32_t first, double speed);
 /// The bodies keep the same velocity at `point` (`dim` rows of C with k = 0).
 void rigid_join(rigid *s, int32_t body, int32_t other, const double point[3]);
+/// The definition of the problem; it borrows from `s` until that is cleared. Once only: the numbers
+/// are converted to the units of the problem. `mass` as in rigid_finish. A definition made without
+/// it has the mass in both `mass_diagonal` and `mass_block`. False when memory was short.
+bool rigid_define(rigid *s, const talus_sparse *mass, talus_global_def *out);
+void rigid_clear(rigid *s);
 /// Make the problem and give back what was built. `mass`, if not NULL, replaces the mass matrices
 /// of the bodies (compressed columns, SI units; linear unknowns only). Clears `s` in any case.
 talus_status rigid_finish(talus_context *ctx, rigid *s, const talus_sparse *mass,

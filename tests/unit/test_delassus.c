@@ -33,12 +33,23 @@ static int32_t shuffled(int32_t count, uint64_t seed, int32_t *order) {
 static void operator_u(const tl_delassus *w, const double *l, double *u) {
     const int d = w->dim;
     double *z = solve_room(w->dof);
-    for (int32_t s = 0; s < w->rows && !w->assembled; s++)
-        for (int64_t e = w->y.start[s]; e < w->y.start[s + 1]; e++)
-            for (int i = 0; i < d; i++)
-                for (int m = 0; m < w->y.size[e]; m++)
-                    z[w->y.dof[e] + m] +=
-                        w->y.value[w->y.offset[e] + i * w->y.size[e] + m] * l[s * d + i];
+    const talus_problem *p = w->problem;
+    for (int32_t s = 0; s < w->rows && !w->assembled; s++) {
+        const int32_t block = w->order[s];
+        if (block < 0) continue;
+        for (int k = 0; !tl_problem_is_separable(p) && k < d * w->dof; k++)
+            z[k % w->dof] += w->y[(int64_t)block * d * w->dof + k] * l[s * d + k / w->dof];
+        if (!tl_problem_is_separable(p)) continue;
+        for (int64_t e = p->h_start[block]; e < p->h_start[block + 1]; e++) {
+            const int32_t body = p->h_body[e], dof = p->body_start[body];
+            const int32_t size = p->body_start[body + 1] - dof;
+            for (int k = 0; k < d * size; k++) {
+                const double y = w->y ? w->y[p->h_offset[e] + k]
+                                      : p->h_block[p->h_offset[e] + k] * w->inverse[dof + k % size];
+                z[dof + k % size] += y * l[s * d + k / size];
+            }
+        }
+    }
     for (int32_t s = 0; s < w->rows; s++) {
         double block[36];
         for (int i = 0; i < d; i++) u[s * d + i] = w->q[s * d + i];
@@ -50,12 +61,14 @@ static void operator_u(const tl_delassus *w, const double *l, double *u) {
             for (int i = 0; i < d; i++)
                 for (int j = 0; j < d; j++) // column major
                     u[s * d + i] += w->block[e * d * d + j * d + i] * l[w->col[e] * d + j];
-        for (int64_t e = w->assembled ? 0 : w->h.start[s]; !w->assembled && e < w->h.start[s + 1];
-             e++)
-            for (int i = 0; i < d; i++)
-                for (int m = 0; m < w->h.size[e]; m++)
-                    u[s * d + i] +=
-                        w->h.value[w->h.offset[e] + i * w->h.size[e] + m] * z[w->h.dof[e] + m];
+        const int64_t first = w->assembled ? 0 : p->h_start[w->order[s]];
+        const int64_t last = w->assembled ? 0 : p->h_start[w->order[s] + 1];
+        for (int64_t e = first; e < last; e++) {
+            const int32_t dof = p->body_start[p->h_body[e]];
+            const int32_t size = p->body_start[p->h_body[e] + 1] - dof;
+            for (int k = 0; k < d * size; k++)
+                u[s * d + k / size] += p->h_block[p->h_offset[e] + k] * z[dof + k % size];
+        }
     }
     free(z);
 }

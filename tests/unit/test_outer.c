@@ -137,6 +137,17 @@ static void cadoux_one_contact(void **state) {
             s = 0.75 + 0.2 * (s - 0.75);
         }
     }
+    // |u_T| = 0, 1.2, 1.44, 1.488, 1.4976, …: changes of 1.2, .11, .020, .0039 over its norm + 1
+    const char *settled[] = {"0.2", "0.05", "1e-2"};
+    for (int k = 0; k < 3; k++) {
+        double r[] = {0, 0, 0};
+        char options[128];
+        (void)snprintf(options, sizeof options, "settled=%s accuracy=1e-10 tolerance=1e-12",
+                       settled[k]);
+        const talus_solve_info info = solve_with(ctx, "cadoux", options, p, r);
+        assert_int_equal(info.iterations, k + 2);
+        assert_int_equal(info.outcome, TALUS_OUTCOME_STALLED); // the tolerance was not reached
+    }
     talus_problem_destroy(p);
 }
 

@@ -55,7 +55,7 @@ static void local_fill(local_case *s) {
 // given both ways, the sparse way used when mass_block is taken away.
 typedef struct global_case {
     int32_t body_start[3], h_body[3];
-    double mass_block[8], h_block[12], f[4], w[4], mu[2], k[2];
+    double mass_block[8], diagonal[4], h_block[12], f[4], w[4], mu[2], k[2];
     int64_t m_start[5], h_row_start[3], c_start[3];
     int32_t m_index[8], c_index[4];
     double m_value[8], c_value[4];
@@ -66,6 +66,7 @@ static void global_fill(global_case *s) {
     *s = (global_case){.body_start = {0, 2, 4},
                        .h_body = {0, 1, 1},
                        .mass_block = {2, .5, .5, 1, 3, 0, 0, 3},
+                       .diagonal = {1, 1, 1, 1},
                        .h_block = {1, 0, 0, 1, -1, 0, 0, -1, 1, 0, 0, 1},
                        .f = {0, -1, 0, -1},
                        .w = {0, 0, .1, 0},
@@ -176,8 +177,15 @@ static bool global_spoil(int row, global_case *s, expected *e) {
     BAD(PROBLEM, "body_start[0] = 1, but must be 0", s->body_start[0] = 1);
     BAD(PROBLEM, "body_start[2] = 1, but must not be less than body_start[1] = 2",
         s->body_start[2] = 1);
-    BAD(ARG, "mass_block and mass.start are both NULL", s->def.mass_block = NULL,
+    BAD(ARG, "mass_diagonal, mass_block and mass.start are all NULL", s->def.mass_block = NULL,
         s->def.mass.start = NULL);
+    BAD(SINGULAR, "mass_diagonal[2] = 0, but must be finite and positive",
+        s->def.mass_diagonal = s->diagonal, s->diagonal[2] = 0);
+    BAD(SINGULAR, "mass_diagonal[1] = -2", s->def.mass_diagonal = s->diagonal, s->diagonal[1] = -2);
+    BAD(SINGULAR, "mass_diagonal[3] = nan", s->def.mass_diagonal = s->diagonal,
+        s->diagonal[3] = NOT_A_NUMBER);
+    BAD(SINGULAR, "mass_diagonal[0] = inf", s->def.mass_diagonal = s->diagonal,
+        s->diagonal[0] = INFINITE);
     BAD(PROBLEM, "M is 3 by 4, but must be 4 by 4", s->def.mass_block = NULL, s->def.mass.rows = 3);
     BAD(ARG, "h_row_start is NULL", s->def.h_row_start = NULL);
     BAD(ARG, "h_body is NULL", s->def.h_body = NULL);

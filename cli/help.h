@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help pages that have a file of their own.
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+/// `talus help scene [SECTION|--markdown]`; argv[0] is what follows "scene".
+int cli_help_scene(int argc, char **argv);
+
+#endif // CLI_HELP_H

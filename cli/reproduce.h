@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of `talus reproduce`: experiments of the literature, what was measured beside what was
+// published, and by which numbers a row passes.
+#ifndef CLI_REPRODUCE_H
+#define CLI_REPRODUCE_H
+#include "cli.h"
+#include "plot.h"
+#include "talus/talus.h"
+
+typedef enum reproduce_verdict {
+    REPRODUCE_PASS,
+    REPRODUCE_FAIL,
+    REPRODUCE_DIFFERS, ///< outside the range, for a reason that is known and given
+} reproduce_verdict;
+
+/// One line of a table. Texts are owned.
+typedef struct reproduce_row {
+    char *what;
+    char *unit;
+    double measured;
+    char *published;  ///< as it stands in the source
+    double low, high; ///< the row passes when measured is in [low, high]
+    char *why;        ///< NULL, or why it may lie outside
+    reproduce_verdict verdict;
+} reproduce_row;
+
+typedef struct reproduce_experiment reproduce_experiment;
+
+/// The state of a run, one experiment after the other.
+typedef struct reproduce {
+    talus_context *ctx;
+    bool quick; ///< the short form of each experiment
+    int threads;
+    const reproduce_experiment *experiment;
+    reproduce_row *row; ///< of this experiment
+    int rows;
+    plot *plot;
+    int plots;
+    double begun; ///< clock at the experiment's beginning [s]
+    double shown; ///< clock when progress was last shown [s]
+} reproduce;
+
+/// One experiment; false after a message when it could not be run to its end.
+struct reproduce_experiment {
+    const char *name, *title;
+    const char *setup; ///< what is simulated, in a sentence or two
+    bool (*run)(reproduce *r);
+};
+extern const reproduce_experiment reproduce_experiments[]; ///< a row with name NULL ends it
+
+bool reproduce_table1(reproduce *r);
+bool reproduce_incline(reproduce *r);
+bool reproduce_box(reproduce *r);
+bool reproduce_heap(reproduce *r);
+bool reproduce_collapse(reproduce *r);
+bool reproduce_slide(reproduce *r);
+bool reproduce_four(reproduce *r);
+bool reproduce_500(reproduce *r);
+bool reproduce_belt(reproduce *r);
+bool reproduce_drum1(reproduce *r);
+bool reproduce_sediment(reproduce *r);
+bool reproduce_drum(reproduce *r);
+bool reproduce_packing(reproduce *r);
+bool reproduce_columns(reproduce *r);
+bool reproduce_beverloo(reproduce *r);
+bool reproduce_janssen(reproduce *r);
+
+/// Put down what was measured: it passes in [low, high]. `why`, unless NULL, turns a miss into a
+/// difference that is explained.
+void reproduce_expect(reproduce *r, const char *what, const char *unit, double measured,
+                      const char *published, double low, double high, const char *why);
+/// A plot of this experiment; curves and points are added to it at once, before the next plot.
+plot *reproduce_plot(reproduce *r, const char *title, const char *x_label, bool x_log,
+                     const char *y_label, bool y_log);
+
+/// Report the context's last error with the experiment's name; always false.
+bool reproduce_failed(const reproduce *r);
+/// Leave an experiment when a call of the library fails.
+#define REPRODUCE_TRY(r, call)                                                                     \
+    do {                                                                                           \
+        if ((call) != TALUS_OK) return reproduce_failed(r);                                        \
+    } while (0)
+
+/// Sums over the steps of a run.
+typedef struct reproduce_sums {
+    int64_t steps, iterations, missed;
+    double contacts;         ///< over all steps
+    double block_iterations; ///< contacts times iterations, over all steps
+    double seconds, solve_seconds, detect_seconds;
+    double penetration; ///< worst
+    double residual;    ///< worst
+    talus_ledger last;
+} reproduce_sums;
+
+/// What an experiment wants to see of every step; may be NULL.
+typedef void (*reproduce_each)(void *user, const talus_world *w, const talus_ledger *ledger);
+
+/// Step until the time `until`, at most `steps` steps (0: no limit). False after a message; also
+/// when the user has asked to stop.
+bool reproduce_run(reproduce *r, talus_world *w, double until, int64_t steps, reproduce_each each,
+                   void *user, reproduce_sums *sums);
+
+/// Convex problems that the published fixed point (from s = 0, until s changes by 1 % of |s| + 1)
+/// solves in the step just made by `cadoux` with that rule. It goes on where no contact presses and
+/// there is nothing to solve: there s is right after the first problem, confirmed by a second one
+/// if it was not small.
+int32_t reproduce_fixed_points(const talus_world *w, const talus_ledger *ledger);
+/// Set options of the world's solver, "key=value key=value"; false after a message.
+bool reproduce_set(reproduce *r, talus_world *w, const char *options);
+/// A fixed or free body of a new shape; false after a message.
+bool reproduce_body(reproduce *r, talus_world *w, const talus_shape_def *shape,
+                    const talus_body_def *body);
+
+/// Uniform in [low, high): the program's own stream (splitmix64), the same for a seed everywhere.
+double reproduce_random(uint64_t *state, double low, double high);
+/// Slope of y over x by least squares, both positive, in logarithms.
+double reproduce_order(const double *x, const double *y, int count);
+
+/// The page with all experiments that were run.
+void reproduce_page_begin(FILE *stream, const char *facts);
+void reproduce_page_add(FILE *stream, const reproduce *r, double seconds);
+void reproduce_page_end(FILE *stream);
+const char *reproduce_verdict_text(reproduce_verdict verdict);
+
+#endif // CLI_REPRODUCE_H

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items and the search for their contact points (docs/theory/collision.md).
+#include "collide/collide_impl.h"
+#include <string.h>
+
+talus_status tl_collide_create(talus_context *ctx, int32_t dim, const double period[3],
+                               tl_collide **out) {
+    tl_collide *c = NULL;
+    *out = NULL;
+    TL_REQUIRE(ctx, dim == 2 || dim == 3, TALUS_ERR_ARG, "dimension %d: must be 2 or 3", (int)dim);
+    for (int k = 0; period && k < dim; k++) {
+        TL_REQUIRE(ctx, period[k] >= 0.0 && isfinite(period[k]), TALUS_ERR_ARG,
+                   "period[%d] = %g must be positive, or 0 where the axis is not periodic", k,
+                   period[k]);
+    }
+    TL_TRY(TL_ALLOC(ctx, 1, &c));
+    c->ctx = ctx;
+    c->dim = dim;
+    for (int k = 0; period && k < dim; k++) c->period[k] = period[k];
+    *out = c;
+    return TALUS_OK;
+}
+
+void tl_collide_destroy(tl_collide *c) {
+    if (!c) return;
+    void *const memory[] = {c->shape,  c->item,     c->wall_item, c->walls, c->worker, c->key[0],
+                            c->key[1], c->index[0], c->index[1],  c->spot,  c->point,  c->table,
+                            c->pair,   c->start,    c->entry,     c->touch};
+    for (size_t k = 0; k < sizeof memory / sizeof memory[0]; k++) tl_free(c->ctx, memory[k]);
+    tl_free(c->ctx, c);
+}
+
+talus_status tl_collide_renew(talus_context *ctx, int64_t count, size_t size, void *inout_pointer) {
+    void *old = NULL;
+    memcpy(&old, inout_pointer, sizeof old);
+    tl_free(ctx, old);
+    return tl_alloc(ctx, count, size, inout_pointer);
+}
+
+// Room for one more in an array that keeps its content.
+static talus_status collide_grow(talus_context *ctx, int32_t count, size_t size, int32_t *room,
+                                 void *inout_pointer) {
+    if (count < *room) return TALUS_OK;
+    const int64_t wanted = count < 8 ? 16 : (int64_t)count + count / 2;
+    const int32_t more = wanted < INT32_MAX / 2 ? (int32_t)wanted : INT32_MAX / 2;
+    TL_REQUIRE(ctx, count < more, TALUS_ERR_ARG, "more than %d entries", (int)more);
+    TL_TRY(tl_realloc(ctx, count, more, size, inout_pointer));
+    *room = more;
+    return TALUS_OK;
+}
+
+talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape, int32_t *out) {
+    TL_TRY(talus_shape_check(c->ctx, c->dim, shape));
+    TL_TRY(collide_grow(c->ctx, c->shape_count, sizeof *c->shape, &c->shape_room, &c->shape));
+    talus_shape_def *s = &c->shape[c->shape_count];
+    *s = *shape;
+    if (c->dim == 2 && s->kind == TALUS_SHAPE_CYLINDER) s->kind = TALUS_SHAPE_SPHERE;
+    if (s->kind == TALUS_SHAPE_HALF_SPACE) {
+        const double up[3] = {0.0, c->dim == 2 ? 1.0 : 0.0, c->dim == 2 ? 0.0 : 1.0};
+        // scaled first, so that no square over- or underflows
+        const double most =
+            TL_MAX(fabs(s->normal[0]), TL_MAX(fabs(s->normal[1]), fabs(s->normal[2])));
+        for (int k = 0; most > 0.0 && k < 3; k++) s->normal[k] /= most;
+        tl_pair_direction(s->normal, up, s->normal);
+    }
+    *out = c->shape_count++;
+    return TALUS_OK;
+}
+
+talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bool immovable,
+                                 int32_t *out) {
+    TL_REQUIRE(c->ctx, shape >= 0 && shape < c->shape_count, TALUS_ERR_ARG,
+               "shape %d of an item does not exist: there are %d", (int)shape, (int)c->shape_count);
+    const double extent = tl_shape_extent(c->dim, &c->shape[shape]);
+    TL_TRY(collide_grow(c->ctx, c->item_count, sizeof *c->item, &c->item_room, &c->item));
+    if (isinf(extent)) {
+        int32_t room = c->wall_room;
+        TL_TRY(collide_grow(c->ctx, c->wall_count, sizeof *c->walls, &room, &c->walls));
+        TL_TRY(collide_grow(c->ctx, c->wall_count, sizeof *c->wall_item, &c->wall_room,
+                            &c->wall_item));
+        c->wall_item[c->wall_count++] = c->item_count;
+    } else {
+        c->bounded_count++;
+    }
+    const bool ball = c->shape[shape].kind == TALUS_SHAPE_SPHERE;
+    c->item[c->item_count] = (tl_item){.extent = extent, .shape = shape, .group = group};
+    c->item[c->item_count].flags =
+        (uint16_t)((immovable ? GRID_IMMOVABLE : 0) | (ball ? GRID_BALL : 0) |
+                   (isinf(extent) ? GRID_UNBOUNDED : 0));
+    *out = c->item_count++;
+    return TALUS_OK;
+}
+
+void tl_collide_set_immovable(tl_collide *c, int32_t item, bool immovable) {
+    const int others = c->item[item].flags & ~GRID_IMMOVABLE;
+    c->item[item].flags = (uint16_t)(others | (immovable ? GRID_IMMOVABLE : 0));
+}
+
+const tl_touch *tl_collide_touches(const tl_collide *c, int64_t *count) {
+    *count = c->touch_total;
+    return c->touch;
+}
+
+// Only one image of a pair may be within reach: the nearest by its centres.
+static talus_status collide_check_period(const tl_collide *c, double reach) {
+    int32_t first = -1, second = -1; // the two largest
+    for (int32_t i = 0; i < c->item_count; i++) {
+        if (isinf(c->item[i].extent)) continue;
+        if (first < 0 || c->item[i].extent > c->item[first].extent)
+            second = first, first = i;
+        else if (second < 0 || c->item[i].extent > c->item[second].extent)
+            second = i;
+    }
+    if (second < 0) return TALUS_OK;
+    const double sum = c->item[first].extent + c->item[second].extent + reach;
+    for (int k = 0; k < c->dim; k++) {
+        TL_REQUIRE(c->ctx, c->period[k] == 0.0 || sum <= 0.5 * c->period[k], TALUS_ERR_ARG,
+                   "period[%d] = %g is too short: items %d and %d reach %g from centre to centre, "
+                   "which must not be more than half of it",
+                   k, c->period[k], (int)first, (int)second, sum);
+    }
+    return TALUS_OK;
+}
+
+// The item that holds entry number `at`.
+static int32_t collide_owner(const tl_collide *c, int64_t at) {
+    int32_t low = 0, high = c->item_count; // start[low] <= at < start[high]
+    while (high - low > 1) {
+        const int32_t middle = low + (high - low) / 2;
+        if (c->start[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static tl_placed collide_place(const tl_collide *c, int32_t item, const tl_pose *pose) {
+    tl_placed out = {.shape = &c->shape[c->item[item].shape], .pose = pose};
+    for (int32_t u = 0; isinf(c->item[item].extent) && u < c->wall_count; u++)
+        if (c->wall_item[u] == item) out.walls = &c->walls[u];
+    return out;
+}
+
+// Where b has to be moved to be the image nearest to a. Unbounded items have none.
+static void collide_image(const tl_collide *c, const grid_spot *a, const grid_spot *b,
+                          double image[3]) {
+    const bool any = !((a->flags | b->flags) & GRID_UNBOUNDED);
+    for (int k = 0; k < 3; k++) {
+        const double period = c->period[k];
+        image[k] = any && period > 0.0 ? period * rint((a->x[k] - b->x[k]) / period) : 0.0;
+    }
+}
+
+// Points of a candidate that is not two balls; −1: there is no function for it.
+static int collide_points(const tl_collide *c, int32_t a, int32_t b, tl_touch *out) {
+    tl_pose image = c->pose[b];
+    double shift[3];
+    collide_image(c, &c->spot[a], &c->spot[b], shift);
+    tl_axpy3(image.x, 1.0, shift, image.x);
+    const tl_placed pa = collide_place(c, a, &c->pose[a]), pb = collide_place(c, b, &image);
+    if (!tl_pair_is_known(pa.shape->kind, pb.shape->kind)) return -1;
+    return tl_pair_points(c->dim, &pa, &pb, c->reach, out);
+}
+
+// How many points a worker's candidates have at most: those of two balls count as one.
+static void collide_count(void *arg, tl_team *team, int rank) {
+    tl_collide *c = arg;
+    tl_worker *w = &c->worker[rank];
+    int64_t begin, end;
+    tl_touch points[TL_PAIR_MOST];
+    tl_share(c->pair_total, tl_team_size(team), rank, &begin, &end);
+    w->unknown_a = w->unknown_b = -1;
+    w->touch_count = 0;
+    int32_t a = begin < end ? collide_owner(c, begin) : 0;
+    for (int64_t i = begin; i < end; i++) {
+        if (!(c->entry[i] & 1)) {
+            w->touch_count++;
+            continue;
+        }
+        while (c->start[a + 1] <= i) a++;
+        const int32_t b = (int32_t)(c->entry[i] >> 1);
+        const int count = collide_points(c, a, b, points);
+        if (count < 0 && w->unknown_a < 0) w->unknown_a = a, w->unknown_b = b;
+        if (count > 0) w->touch_count += count;
+    }
+}
+
+// The point of two balls; 0: it is not within reach.
+static int collide_balls(const tl_collide *c, const grid_spot *a, const grid_spot *b,
+                         tl_touch *out) {
+    double d[3], shift[3];
+    tl_sub3(a->x, b->x, d);
+    collide_image(c, a, b, shift);
+    tl_sub3(d, shift, d);
+    tl_pair_balls(c->dim, d, a->extent, b->extent, out);
+    return out->gap <= c->reach;
+}
+
+// Write the points of a worker's candidates; it may be fewer than were counted.
+static void collide_write(void *arg, tl_team *team, int rank) {
+    enum { AHEAD = 16 };
+    tl_collide *c = arg;
+    tl_worker *w = &c->worker[rank];
+    tl_touch *out = c->touch + w->touch_begin;
+    int64_t begin, end;
+    tl_share(c->pair_total, tl_team_size(team), rank, &begin, &end);
+    int32_t a = begin < end ? collide_owner(c, begin) : 0;
+    for (int64_t i = begin; i < end; i++) {
+        if (i + AHEAD < end) TL_PREFETCH(&c->spot[c->entry[i + AHEAD] >> 1]);
+        while (c->start[a + 1] <= i) a++;
+        const int32_t b = (int32_t)(c->entry[i] >> 1);
+        const int count = c->entry[i] & 1 ? collide_points(c, a, b, out)
+                                          : collide_balls(c, &c->spot[a], &c->spot[b], out);
+        for (int k = 0; k < count; k++, out++) out->a = a, out->b = b;
+    }
+    w->touch_count = out - (c->touch + w->touch_begin);
+}
+
+// Contact points of all candidates, one after the other.
+static talus_status collide_fill(tl_collide *c) {
+    int64_t total = 0;
+    tl_parallel(c->ctx, c->size, collide_count, c);
+    for (int r = 0; r < c->size; r++) {
+        tl_worker *w = &c->worker[r];
+        if (w->unknown_a >= 0) {
+            const talus_shape_kind ka = c->shape[c->item[w->unknown_a].shape].kind;
+            const talus_shape_kind kb = c->shape[c->item[w->unknown_b].shape].kind;
+            return tl_fail(c->ctx, TALUS_ERR_UNSUPPORTED,
+                           "items %d (%s) and %d (%s) are near each other, but contacts of these "
+                           "two kinds are not supported",
+                           (int)w->unknown_a, talus_shape_text(ka), (int)w->unknown_b,
+                           talus_shape_text(kb));
+        }
+        w->touch_begin = total;
+        total += w->touch_count;
+    }
+    if (total > c->touch_room) {
+        const int64_t room = total + total / 8 + 64;
+        c->touch_room = 0;
+        TL_TRY(tl_collide_renew(c->ctx, room, sizeof *c->touch, &c->touch));
+        c->touch_room = room;
+    }
+    tl_parallel(c->ctx, c->size, collide_write, c);
+    for (int r = 0; r < c->size; r++) {
+        const tl_worker *w = &c->worker[r];
+        if (c->touch_total < w->touch_begin && w->touch_count > 0)
+            memmove(c->touch + c->touch_total, c->touch + w->touch_begin,
+                    (size_t)w->touch_count * sizeof *c->touch);
+        c->touch_total += w->touch_count;
+    }
+    return TALUS_OK;
+}
+
+// A worker for each of the team; with another team the room for pairs is divided anew.
+static talus_status collide_divide(tl_collide *c) {
+    if (c->size > c->worker_room) {
+        c->worker_room = c->divided = 0;
+        TL_TRY(tl_collide_renew(c->ctx, c->size, sizeof *c->worker, &c->worker));
+        c->worker_room = c->size;
+    }
+    for (int r = 0; c->size != c->divided && r < c->size; r++) {
+        c->worker[r].pair_begin = c->pair_room / c->size * r;
+        c->worker[r].pair_room = c->pair_room / c->size;
+    }
+    c->divided = c->size;
+    return TALUS_OK;
+}
+
+talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach, int32_t threads) {
+    c->touch_total = 0;
+    TL_REQUIRE(c->ctx, reach >= 0.0 && isfinite(reach), TALUS_ERR_ARG,
+               "reach = %g must be finite and not negative", reach);
+    TL_REQUIRE(c->ctx, threads >= 1, TALUS_ERR_ARG, "threads = %d must be at least 1",
+               (int)threads);
+    if (c->item_count == 0) return TALUS_OK;
+    TL_TRY(collide_check_period(c, reach));
+    // a team larger than this would wait for itself
+    const int32_t useful = 1 + c->item_count / 512;
+    c->size = threads < useful ? threads : useful;
+    c->pose = pose;
+    c->reach = reach;
+    TL_TRY(tl_team_reserve(c->ctx, c->size));
+    TL_TRY(collide_divide(c));
+    for (int32_t u = 0; u < c->wall_count; u++) {
+        const int32_t i = c->wall_item[u];
+        tl_walls_place(c->dim, &c->shape[c->item[i].shape], &pose[i], &c->walls[u]);
+    }
+    TL_TRY(tl_grid_build(c));
+    TL_TRY(tl_search_pairs(c));
+    return collide_fill(c);
+}

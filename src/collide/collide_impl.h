@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the search share. A search goes through
+//     grid.c    bounded items into cells of their size, sorted by cell
+//     search.c  candidate pairs from cells and walls, sorted by (a, b)
+//     collide.c contact points of the candidates, in their order.
+// Work is shared out among workers; what they find is put in an order that does not depend on how.
+#ifndef TL_COLLIDE_COLLIDE_IMPL_H
+#define TL_COLLIDE_COLLIDE_IMPL_H
+#include "base/thread.h"
+#include "collide/pair.h"
+
+enum {
+    GRID_LEVELS = 32,     ///< sizes down to 2^-31 of the largest have levels of their own
+    GRID_DIGIT_BITS = 11, ///< of a pass of the radix sort
+    GRID_DIGITS = 1 << GRID_DIGIT_BITS,
+};
+
+enum { GRID_IMMOVABLE = 1, GRID_BALL = 2, GRID_UNBOUNDED = 4 };
+
+typedef struct tl_item {
+    double extent; ///< radius of the ball about its origin that holds it; infinite: unbounded
+    int32_t shape, group;
+    uint16_t flags; ///< GRID_…
+} tl_item;
+
+/// What the search needs of an item, in one place of the memory.
+typedef struct grid_spot {
+    double x[3];
+    double extent;
+    int32_t group;
+    uint16_t flags, level;
+    double unused[3]; ///< one item, one cache line: with a million of them this saves a tenth of
+                      ///< the time
+} grid_spot;
+
+/// A bounded item in the order of the cells.
+typedef struct grid_point {
+    double x[3]; ///< periodic axes: brought into [0, period]
+    double size; ///< extent, and what positions may be off by rounding
+    int32_t item, group;
+    uint16_t flags, level;
+} grid_point;
+
+/// Cells along one axis: number floor((x − low) inverse), counted around where it `wraps`.
+typedef struct grid_axis {
+    double low, inverse;
+    int64_t cells;
+    bool wraps;
+} grid_axis;
+
+typedef struct grid_level {
+    grid_axis axis[3];
+    uint64_t cells;
+    uint64_t base;          ///< key of its first cell
+    double low[3], high[3]; ///< range of its items
+    double size_most;       ///< of its items
+    int32_t begin, end;     ///< its points
+    int64_t table;          ///< where its part of the table begins; −1: it has none
+} grid_level;
+
+/// A pair found: item a < b, and entry = 2 b + (1: its points have to be counted, 0: two balls).
+typedef struct tl_candidate {
+    int32_t a;
+    uint32_t entry;
+} tl_candidate;
+
+/// What one worker of a team keeps.
+typedef struct tl_worker {
+    double size_most;
+    int32_t lost;                  ///< first item whose pose is not finite, −1: none
+    grid_level level[GRID_LEVELS]; ///< only ranges, size_most and, in `end`, the count
+    int32_t digit[GRID_DIGITS];
+    int64_t pair_begin, pair_room, pair_count; ///< its part of `pair`
+    int64_t touch_begin, touch_count;          ///< its part of `touch`
+    int32_t unknown_a, unknown_b;              ///< first pair without a function, −1: none
+} tl_worker;
+
+struct tl_collide {
+    talus_context *ctx;
+    int32_t dim;
+    double period[3]; ///< 0: not periodic
+
+    talus_shape_def *shape;
+    int32_t shape_count, shape_room;
+    tl_item *item;
+    int32_t item_count, item_room, bounded_count;
+    int32_t *wall_item; ///< the unbounded items, ascending
+    tl_walls *walls;    ///< of each, at its pose
+    int32_t wall_count, wall_room;
+
+    // the search that is being made
+    const tl_pose *pose;
+    double reach;
+    int size; ///< of the team
+
+    tl_worker *worker;
+    int worker_room, divided; ///< among how many workers the room for pairs is divided
+    grid_level level[GRID_LEVELS];
+    uint64_t key_most;
+    int32_t point_room;
+    uint64_t *key[2];  ///< of the points, and room to sort
+    int32_t *index[2]; ///< item of each key
+    int sorted;        ///< which of the two is sorted
+    grid_spot *spot;
+    grid_point *point;
+    int32_t *table; ///< first point of each cell, for levels with enough points, and their end
+    int64_t table_room;
+
+    int64_t pair_room, pair_total;
+    tl_candidate *pair; ///< as found; after sorting, room for sorts
+    int64_t *start;     ///< entries of item a: start[a] … start[a + 1] − 1; length items + 2
+    uint32_t *entry;    ///< entries of all items, ascending within each
+    int32_t start_room;
+
+    tl_touch *touch;
+    int64_t touch_room, touch_total;
+};
+
+/// Sort the bounded items into cells: level, key, point.
+talus_status tl_grid_build(tl_collide *c) TALUS_MUST_CHECK;
+/// First point of a level whose key is not below `key`; `hint` says where to begin looking.
+int64_t tl_grid_seek(const tl_collide *c, const grid_level *level, int64_t hint, uint64_t key);
+/// Candidate pairs, from the cells and the walls: start, entry.
+talus_status tl_search_pairs(tl_collide *c) TALUS_MUST_CHECK;
+/// A fresh buffer of `count` items in place of the one before, whose content is lost.
+talus_status tl_collide_renew(talus_context *ctx, int64_t count, size_t size,
+                              void *inout_pointer) TALUS_MUST_CHECK;
+
+#define GRID_FAR 0x1p44 // cells beyond are one cell: numbers stay exact
+
+/// Number of the cell of x along an axis, not yet counted around.
+static inline int64_t tl_grid_cell(const grid_axis *axis, double x) {
+    const double t = (x - axis->low) * axis->inverse;
+    if (t >= GRID_FAR) return (int64_t)GRID_FAR;
+    if (t <= -GRID_FAR) return -(int64_t)GRID_FAR;
+    const int64_t cell = (int64_t)t;
+    return cell - ((double)cell > t);
+}
+
+/// A cell counted around, where the axis wraps, or else the nearest there is.
+static inline int64_t tl_grid_around(const grid_axis *axis, int64_t cell) {
+    if (cell >= 0 && cell < axis->cells) return cell;
+    if (!axis->wraps) return cell < 0 ? 0 : axis->cells - 1;
+    const int64_t rest = cell % axis->cells;
+    return rest < 0 ? rest + axis->cells : rest;
+}
+
+/// Whether two items may touch at all.
+static inline bool tl_spots_may_touch(const grid_spot *a, const grid_spot *b) {
+    return a->group != b->group && !(a->flags & b->flags & GRID_IMMOVABLE);
+}
+
+#endif // TL_COLLIDE_COLLIDE_IMPL_H

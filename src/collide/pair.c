@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which function finds the contact points of which two kinds. One entry serves both orders.
+#include "collide/pair.h"
+
+// Rows: the kind that comes first in talus_shape_kind. Empty: not there yet.
+static tl_pair_fn *const pair_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
+    [TALUS_SHAPE_SPHERE] = {[TALUS_SHAPE_SPHERE] = tl_pair_sphere_sphere,
+                            [TALUS_SHAPE_HALF_SPACE] = tl_pair_sphere_walls,
+                            [TALUS_SHAPE_CONTAINER] = tl_pair_sphere_walls,
+                            [TALUS_SHAPE_DRUM] = tl_pair_sphere_walls,
+                            [TALUS_SHAPE_BOX] = tl_pair_sphere_box,
+                            [TALUS_SHAPE_CYLINDER] = tl_pair_sphere_cylinder},
+    [TALUS_SHAPE_HALF_SPACE] =
+        {[TALUS_SHAPE_BOX] = tl_pair_walls_box, [TALUS_SHAPE_CYLINDER] = tl_pair_planes_cylinder},
+    [TALUS_SHAPE_CONTAINER] =
+        {[TALUS_SHAPE_BOX] = tl_pair_walls_box, [TALUS_SHAPE_CYLINDER] = tl_pair_planes_cylinder},
+    [TALUS_SHAPE_DRUM] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box},
+};
+
+bool tl_pair_is_known(talus_shape_kind a, talus_shape_kind b) {
+    return pair_table[a < b ? a : b][a < b ? b : a] != NULL;
+}
+
+int tl_pair_points(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,
+                   tl_touch *out) {
+    const talus_shape_kind ka = a->shape->kind, kb = b->shape->kind;
+    if (ka <= kb) return pair_table[ka][kb](dim, a, b, reach, out);
+    const int count = pair_table[kb][ka](dim, b, a, reach, out);
+    for (int i = 0; i < count; i++) {
+        double arm[3];
+        tl_copy3(out[i].arm_a, arm);
+        tl_copy3(out[i].arm_b, out[i].arm_a);
+        tl_copy3(arm, out[i].arm_b);
+        tl_scale3(-1.0, out[i].normal, out[i].normal);
+    }
+    return count;
+}

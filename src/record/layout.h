@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands where in a recording: the datasets ("columns") that grow by rows, in one list for the
+// writer and the reader; and the operations on them. docs/guide/run.md describes the file.
+#ifndef TL_RECORD_LAYOUT_H
+#define TL_RECORD_LAYOUT_H
+#include "record/store.h"
+
+#define TL_RECORD_FORMAT "talus-recording"
+#define TL_RECORD_VERSION 1
+
+/// X(name, path, width, kind, unit): `width` values of `kind` per row. Offsets stand last, so that
+/// whoever reads them finds what they point to.
+#define TL_COLUMN_LIST(X)                                                                          \
+    X(SHAPE_KIND, "/shapes/kind", 1, INT32, "")                                                    \
+    X(SHAPE_RADIUS, "/shapes/radius", 1, FLOAT64, "m")                                             \
+    X(SHAPE_HALF, "/shapes/half", 3, FLOAT64, "m")                                                 \
+    X(SHAPE_OPEN_TOP, "/shapes/open_top", 1, UINT8, "")                                            \
+    X(SHAPE_HEIGHT, "/shapes/height", 1, FLOAT64, "m")                                             \
+    X(SHAPE_NORMAL, "/shapes/normal", 3, FLOAT64, "")                                              \
+    X(MATERIAL_FRICTION, "/materials/friction", 1, FLOAT64, "")                                    \
+    X(MATERIAL_RESTITUTION, "/materials/restitution", 1, FLOAT64, "")                              \
+    X(MATERIAL_RESTITUTION_T, "/materials/restitution_t", 1, FLOAT64, "")                          \
+    X(MATERIAL_STIFFNESS, "/materials/stiffness", 1, FLOAT64, "N/m")                               \
+    X(MATERIAL_DAMPING, "/materials/damping", 1, FLOAT64, "N s/m")                                 \
+    X(MATERIAL_YOUNG, "/materials/young", 1, FLOAT64, "Pa")                                        \
+    X(MATERIAL_POISSON, "/materials/poisson", 1, FLOAT64, "")                                      \
+    X(MATERIAL_TANGENTIAL, "/materials/tangential", 1, FLOAT64, "")                                \
+    X(BODY_SHAPE, "/bodies/shape", 1, INT32, "")                                                   \
+    X(BODY_MATERIAL, "/bodies/material", 1, INT32, "")                                             \
+    X(BODY_MOTION, "/bodies/motion", 1, INT32, "")                                                 \
+    X(BODY_MASS, "/bodies/mass", 1, FLOAT64, "kg")                                                 \
+    X(FRAME_POSITION, "/frames/position", 3, REAL, "m")                                            \
+    X(FRAME_ORIENTATION, "/frames/orientation", 4, REAL, "")                                       \
+    X(FRAME_VELOCITY, "/frames/velocity", 3, REAL, "m/s")                                          \
+    X(FRAME_SPIN, "/frames/spin", 3, REAL, "rad/s")                                                \
+    X(CONTACT_A, "/contacts/a", 1, INT32, "")                                                      \
+    X(CONTACT_B, "/contacts/b", 1, INT32, "")                                                      \
+    X(CONTACT_FEATURE, "/contacts/feature", 1, UINT32, "")                                         \
+    X(CONTACT_STATUS, "/contacts/status", 1, UINT8, "")                                            \
+    X(CONTACT_POINT, "/contacts/point", 3, REAL, "m")                                              \
+    X(CONTACT_NORMAL, "/contacts/normal", 3, REAL, "")                                             \
+    X(CONTACT_GAP, "/contacts/gap", 1, REAL, "m")                                                  \
+    X(CONTACT_IMPULSE, "/contacts/impulse", 3, REAL, "N s")                                        \
+    X(CONTACT_VELOCITY, "/contacts/velocity", 3, REAL, "m/s")                                      \
+    X(FRAME_TIME, "/frames/time", 1, FLOAT64, "s")                                                 \
+    X(FRAME_STEP, "/frames/step", 1, INT64, "")                                                    \
+    X(FRAME_HASH, "/frames/hash", 1, UINT64, "")                                                   \
+    X(CONTACT_OFFSET, "/contacts/offset", 1, INT64, "")                                            \
+    X(FRAME_OFFSET, "/frames/offset", 1, INT64, "")
+
+enum {
+#define TL_COLUMN_ENUM(name, path, width, kind, unit) TL_##name,
+    TL_COLUMN_LIST(TL_COLUMN_ENUM)
+#undef TL_COLUMN_ENUM
+        TL_COLUMNS
+};
+
+/// What a value is in memory. REAL is double there, and in the file single or double.
+typedef enum tl_value_kind {
+    TL_UINT8,
+    TL_INT32,
+    TL_UINT32,
+    TL_INT64,
+    TL_UINT64,
+    TL_FLOAT64,
+    TL_REAL,
+} tl_value_kind;
+
+typedef struct tl_column_def {
+    const char *path, *unit;
+    int32_t width;
+    tl_value_kind kind;
+} tl_column_def;
+
+extern const tl_column_def tl_column_defs[TL_COLUMNS];
+
+typedef struct tl_column {
+    hid_t id, type; // dataset; type of a value in memory, borrowed from HDF5
+    int32_t width;
+    int64_t rows;
+    size_t size; // bytes of a row in memory
+} tl_column;
+
+/// Create an empty dataset whose chunks hold about `chunk_bytes`; false when HDF5 refuses.
+bool tl_column_create(hid_t file, const tl_column_def *def, bool single, size_t chunk_bytes,
+                      tl_column *out);
+bool tl_column_append(tl_column *c, int64_t rows, const void *values);
+/// Open a dataset that must have the width given; false when it is absent or other than it must be.
+bool tl_column_open(hid_t file, const tl_column_def *def, tl_column *out);
+/// Read rows that are there.
+bool tl_column_read(const tl_column *c, int64_t first, int64_t rows, void *values);
+/// Close; a column that was never opened (id <= 0) is legal.
+void tl_column_close(tl_column *c);
+
+/// Attributes of a group or dataset; false when HDF5 refuses. Writing replaces.
+bool tl_attribute_text(hid_t file, const char *object, const char *name, const char *text);
+bool tl_attribute_numbers(hid_t file, const char *object, const char *name, int32_t count,
+                          const double *values);
+bool tl_attribute_integer(hid_t file, const char *object, const char *name, int64_t value);
+/// A scalar integer; false when it is absent or no integer.
+bool tl_attribute_read_integer(hid_t file, const char *object, const char *name, int64_t *value);
+
+/// Number of ledger fields, and the column of one.
+int32_t tl_ledger_fields(void);
+tl_column_def tl_ledger_column(int32_t index, char path[64]);
+
+#endif // TL_RECORD_LAYOUT_H

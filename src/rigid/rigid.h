@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rigid bodies: free ones, fixed ones and such with a given motion. Item i is body i.
+//
+// Unknowns of a free body: in 2D (v_x, v_y, spin), in 3D the velocity in the world's frame and the
+// spin in the body's frame, along the principal axes, so that M is constant and diagonal.
+// Components that are locked have no unknown. A body of which some, but not all, spins are locked
+// has its spins in the world's frame, where the locks are, and a mass block that is not diagonal.
+#ifndef TL_RIGID_RIGID_H
+#define TL_RIGID_RIGID_H
+#include "model/model.h"
+#include "rigid/script.h"
+#include "talus/world.h"
+
+typedef struct tl_rigid {
+    tl_model base;
+    int32_t dim, count, room;
+    double *x, *q;      // 3, 4 each: position and orientation
+    double *v, *spin;   // 3 each, in the world's frame
+    double *own_spin;   // 3 each, in the body's frame: the spin that is integrated
+    double *mass;       // of free bodies, 0 for the others
+    double *weight;     // the mass a body has when it is free; infinite where it cannot be
+    double *inertia;    // 3 each, principal moments
+    double *extent;     // largest distance of the surface from the centre
+    double *swing;      // the same of the surface that turning moves: 0 for balls
+    int32_t *motion;    // talus_motion_kind
+    int32_t *group;     // −1: no unknowns
+    int32_t *script_of; // −1: free or fixed
+    // Seldom used: NULL until a body has one of them.
+    double *force, *torque; // 3 each, in the world's frame
+    double *damping;        // 2 each: rates of velocity and spin
+    bool *locked;           // 6 each
+    tl_script *script;
+    int32_t script_count, script_room;
+    int32_t group_count;
+    bool renumber; // groups have to be counted again
+} tl_rigid;
+
+talus_status tl_rigid_create(talus_context *ctx, int32_t dim, tl_rigid **out) TALUS_MUST_CHECK;
+
+/// Check a body and make room for it. `mass` is that of its shape with the body's density.
+talus_status tl_rigid_reserve(tl_rigid *m, const talus_body_def *body,
+                              const talus_mass *mass) TALUS_MUST_CHECK;
+/// Add the body for which room was made, at time t; `extent` is that of its shape.
+talus_status tl_rigid_add(tl_rigid *m, const talus_body_def *body, const talus_mass *mass,
+                          double extent, bool is_ball, double t) TALUS_MUST_CHECK;
+/// Take back the body added last.
+void tl_rigid_drop(tl_rigid *m);
+talus_status tl_rigid_set_force(tl_rigid *m, int32_t body, const double force[3],
+                                const double torque[3]) TALUS_MUST_CHECK;
+talus_status tl_rigid_set_motion(tl_rigid *m, int32_t body, const talus_motion_def *motion,
+                                 double t) TALUS_MUST_CHECK;
+/// True when no impulse can move the body: its motion is given or all its components are locked.
+bool tl_rigid_is_immovable(const tl_rigid *m, int32_t body);
+
+extern const tl_model_ops tl_rigid_ops;
+
+// ---- shared by the files of this room ----------------------------------------------------------
+
+/// Which components have an unknown: bits 0–2 velocity, 3–5 spin.
+unsigned tl_rigid_mask(const tl_rigid *m, int32_t body);
+/// Fill in the poses at the end of the step and the mean velocities of all scripts.
+void tl_rigid_run_scripts(tl_rigid *m, double time, double h);
+/// Put the scripted bodies where their scripts say they are at the end of the step.
+void tl_rigid_commit_scripts(tl_rigid *m);
+
+#endif // TL_RIGID_RIGID_H

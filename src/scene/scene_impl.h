@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of a scene, and the steps from its keys to its bodies:
+//     read.c      keys from text                      -> keys
+//     check.c     names, shapes, motions, materials   -> source, material
+//     generate.c  bodies one by one (lattice, random) -> grain, shape
+//     overlap.c   who overlaps whom at the start
+//     rain.c      who enters later
+#ifndef TL_SCENE_SCENE_IMPL_H
+#define TL_SCENE_SCENE_IMPL_H
+#include "base/rng.h"
+#include "collide/collide.h"
+#include "scene/read.h"
+
+enum { TL_SCENE_MOST = 20000000 }; // bodies
+
+/// An entry of `bodies` or `grains`, checked: what its bodies have in common.
+typedef struct tl_source {
+    const tl_node *node;
+    const char *name;              // "" when not given
+    const tl_scene_body *single;   // or NULL
+    const tl_scene_grains *grains; // or NULL
+    const tl_body_keys *body;
+    talus_shape_def shape; // with radius 1 where that is distributed
+    double extent;         // of the largest body; infinite for unbounded shapes
+    double wide[3];        // half of the room its largest body takes along each axis
+    double orientation[4];
+    int32_t material; // index in the scene's
+    talus_motion_def motion;
+    int32_t first, count; // its bodies; rain: of those that enter later
+} tl_source;
+
+/// One body.
+typedef struct tl_grain {
+    int32_t source, number; // number within the source
+    int32_t shape;
+    double x[3], q[4];
+    double mass; // 0: from the density
+    double due;  // rain: when it may enter
+} tl_grain;
+
+struct talus_scene {
+    talus_context *ctx;
+    tl_arena arena;
+    tl_doc doc;
+    tl_scene_keys keys;
+    int32_t dim;
+    int32_t most; // bodies that may be made
+    const char *text;
+    tl_source *source;
+    int32_t source_count, single_count; // single bodies come first
+    const char **material_name;         // entry 0 is "default"
+    talus_material_def *material;
+    int32_t material_count;
+    talus_shape_def *shape;
+    int32_t shape_count, shape_room;
+    tl_grain *grain; // those there at the start, then rain in the order in which it enters
+    int32_t grain_count, grain_room, start_count;
+    int32_t free_count; // of those there at the start
+};
+
+/// talus_scene_parse with a bound on the number of bodies.
+talus_status tl_scene_parse(talus_context *ctx, const char *name, const char *text, size_t length,
+                            const char *const *set, int32_t set_count, int32_t most,
+                            talus_scene **out) TALUS_MUST_CHECK;
+
+talus_status tl_scene_check(talus_scene *s) TALUS_MUST_CHECK;
+talus_status tl_scene_check_shapes(talus_scene *s) TALUS_MUST_CHECK; // part of it: source->shape
+talus_status tl_scene_generate(talus_scene *s) TALUS_MUST_CHECK;
+talus_status tl_scene_check_overlaps(const talus_scene *s) TALUS_MUST_CHECK;
+
+/// A body moves freely.
+static inline bool tl_source_is_free(const tl_source *source) {
+    return source->motion.kind == TALUS_MOTION_FREE;
+}
+/// "grains.0 'sand'" for messages.
+void tl_source_show(const tl_source *source, char out[120]);
+/// The definition of a body for the world.
+talus_body_def tl_scene_body_def(const talus_scene *s, const tl_grain *grain);
+
+/// Check a distribution and fill in the limits that were not given.
+talus_status tl_spread_check(const tl_doc *doc, tl_spread *spread) TALUS_MUST_CHECK;
+double tl_spread_most(const tl_spread *spread); ///< largest value it can give
+double tl_spread_draw(const tl_spread *spread, tl_rng *rng);
+
+/// Room for `count` more bodies; they are zero, and grain_count is not changed.
+talus_status tl_scene_reserve(talus_scene *s, const tl_source *source,
+                              int64_t count) TALUS_MUST_CHECK;
+/// Draw size, mass and turn of the next body of a source; its position is left at zero.
+talus_status tl_scene_draw(talus_scene *s, int32_t source, tl_rng *rng,
+                           tl_grain *out) TALUS_MUST_CHECK;
+/// Lattice points of a source, bottom up; `visit` gets each.
+talus_status tl_scene_place_lattice(talus_scene *s, int32_t source, tl_rng *rng) TALUS_MUST_CHECK;
+talus_status tl_scene_place_random(talus_scene *s, int32_t source, tl_rng *rng) TALUS_MUST_CHECK;
+
+/// The box around a region.
+void tl_region_box(const tl_region *region, int32_t dim, double low[3], double high[3]);
+/// Whether a body with half widths `wide` (and radius `extent` all around) at x lies in the region.
+bool tl_region_holds(const tl_region *region, int32_t dim, const double x[3], const double wide[3],
+                     double extent);
+/// A random place in the region for such a body; it may stick out of a ball or cylinder.
+void tl_region_draw(const tl_region *region, int32_t dim, const double wide[3], tl_rng *rng,
+                    double x[3]);
+/// The half widths of a shape along the axes, unturned or in any position.
+void tl_shape_wide(int32_t dim, const talus_shape_def *shape, bool turned, double wide[3]);
+
+#endif // TL_SCENE_SCENE_IMPL_H

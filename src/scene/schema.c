@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables. A new key is one row here, one field in schema.h and what is done with it.
+#include "scene/schema.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// "choice k" of a fixed list.
+#define SCHEMA_CHOICES(name, ...)                                                                  \
+    static const char *name(int k) {                                                               \
+        static const char *const text[] = {__VA_ARGS__};                                           \
+        return k < (int)(sizeof text / sizeof *text) ? text[k] : NULL;                             \
+    }
+#define SCHEMA_TEXT(name, text, what) text,
+SCHEMA_CHOICES(schema_scheme, TALUS_SCHEME_LIST(SCHEMA_TEXT))
+SCHEMA_CHOICES(schema_spring, TALUS_PENALTY_LIST(SCHEMA_TEXT))
+SCHEMA_CHOICES(schema_chi, TALUS_CHI_LIST(SCHEMA_TEXT))
+SCHEMA_CHOICES(schema_integrator, "leap-frog", "predictor-corrector")
+SCHEMA_CHOICES(schema_law, "uniform", "normal", "lognormal", "power", "values")
+SCHEMA_CHOICES(schema_motion, "velocity", "oscillation", "rotation", "keyframes")
+SCHEMA_CHOICES(schema_locked, "x", "y", "z", "turn-x", "turn-y", "turn-z")
+SCHEMA_CHOICES(schema_fill, "lattice", "layers", "random", "rain")
+SCHEMA_CHOICES(schema_pattern, "hex", "square")
+SCHEMA_CHOICES(schema_precision, "double", "single")
+#undef SCHEMA_TEXT
+
+#define ROW(type, field, word, ...) .key = (word), .offset = offsetof(type, field), __VA_ARGS__
+#define NUMBER(u) .kind = TL_KIND_NUMBER, .unit = TL_UNIT_##u
+#define VECTOR(u) .kind = TL_KIND_VECTOR, .unit = TL_UNIT_##u
+#define TURN(u) .kind = TL_KIND_TURN, .unit = TL_UNIT_##u
+#define AT_LEAST(x) .low = (x), .high = INFINITY
+#define ABOVE(x) .low = (x), .high = INFINITY, .above = true
+#define BETWEEN(a, b) .low = (a), .high = (b)
+#define TABLE(rows, ...)                                                                           \
+    { .keys = (rows), __VA_ARGS__ }
+
+// ---- parts of others ----
+
+static const tl_key schema_rotate_keys[] = {
+    {ROW(tl_rotate_keys, axis, "axis", VECTOR(NONE)), .absent = "z",
+     .text = "direction of the axis, of any length (3D)"},
+    {ROW(tl_rotate_keys, angle, "angle", NUMBER(ANGLE)), .required = true,
+     .text = "angle about the axis, counter-clockwise"},
+    {0},
+};
+static const tl_table schema_rotate = TABLE(
+    schema_rotate_keys, .name = "a rotation", .path = "rotate", .size = sizeof(tl_rotate_keys),
+    .text = "How a body is turned before it is put where it starts.");
+
+#define LAW(...) .only = "law: " __VA_ARGS__
+static const tl_key schema_spread_keys[] = {
+    {ROW(tl_spread, law, "law", .kind = TL_KIND_CHOICE), .choice = schema_law, .required = true,
+     .text = "of the numbers: equal probability between low and high; normal or lognormal, redrawn "
+             "until between low and high; probability of x as x^-exponent; one of a list"},
+    {ROW(tl_spread, low, "low", NUMBER(INHERITED)), ABOVE(0),
+     LAW("uniform, normal, lognormal, power"), .absent = "3 deviations below",
+     .text = "smallest value"},
+    {ROW(tl_spread, high, "high", NUMBER(INHERITED)), ABOVE(0),
+     LAW("uniform, normal, lognormal, power"), .absent = "3 deviations above",
+     .text = "largest value"},
+    {ROW(tl_spread, mean, "mean", NUMBER(INHERITED)), ABOVE(0), LAW("normal, lognormal"),
+     .required = true, .text = "mean value"},
+    {ROW(tl_spread, deviation, "deviation", NUMBER(INHERITED)), .also = "sigma, std", AT_LEAST(0),
+     LAW("normal, lognormal"), .required = true, .text = "standard deviation of the values"},
+    {ROW(tl_spread, exponent, "exponent", NUMBER(NONE)), LAW("power"), .required = true,
+     .low = -20.0, .high = 20.0, .text = "of the power law, by number of grains"},
+    {ROW(tl_spread, values, "values", .kind = TL_KIND_NUMBERS, .unit = TL_UNIT_INHERITED),
+     LAW("values"), ABOVE(0), .required = true, .text = "values to choose from"},
+    {ROW(tl_spread, shares, "shares", .kind = TL_KIND_NUMBERS), AT_LEAST(0), LAW("values"),
+     .absent = "equal", .text = "how often each value is taken, in proportion"},
+    {0},
+};
+static const tl_table schema_spread = TABLE(
+    schema_spread_keys, .name = "a distribution", .path = "radius, scale, mass",
+    .size = sizeof(tl_spread),
+    .text = "A quantity that differs from grain to grain. A number alone gives all the same.");
+
+static const tl_key schema_keyframe_keys[] = {
+    {ROW(tl_keyframe_keys, time, "time", NUMBER(TIME)), .required = true,
+     .text = "when the body is there; times ascend"},
+    {ROW(tl_keyframe_keys, at, "at", VECTOR(LENGTH)), .required = true, .text = "where"},
+    {ROW(tl_keyframe_keys, rotate, "rotate", .kind = TL_KIND_MAP), .sub = &schema_rotate,
+     .absent = "not turned", .text = "how turned"},
+    {0},
+};
+static const tl_table schema_keyframe =
+    TABLE(schema_keyframe_keys, .name = "a keyframe", .path = "motion.keyframes.N",
+          .size = sizeof(tl_keyframe_keys), .text = "A pose at a time.");
+
+#define MOVES(...) .only = "kind: " __VA_ARGS__
+static const tl_key schema_motion_keys[] = {
+    {ROW(tl_motion_keys, kind, "kind", .kind = TL_KIND_CHOICE), .choice = schema_motion,
+     .required = true,
+     .text = "along a line at constant speed; as a sine in place and angle; about an axis; through "
+             "given poses"},
+    {ROW(tl_motion_keys, velocity, "velocity", VECTOR(VELOCITY)), MOVES("velocity"),
+     .required = true, .text = "constant velocity"},
+    {ROW(tl_motion_keys, amplitude, "amplitude", VECTOR(LENGTH)), MOVES("oscillation"),
+     .initial = "0", .text = "largest displacement"},
+    {ROW(tl_motion_keys, angle, "angle", NUMBER(ANGLE)), MOVES("oscillation"), .initial = "0",
+     .text = "largest angle about the axis"},
+    {ROW(tl_motion_keys, frequency, "frequency", NUMBER(FREQUENCY)), MOVES("oscillation"), ABOVE(0),
+     .required = true, .text = "periods per second"},
+    {ROW(tl_motion_keys, phase, "phase", NUMBER(ANGLE)), MOVES("oscillation"), .initial = "0",
+     .text = "of the sine at the start"},
+    {ROW(tl_motion_keys, spin, "spin", NUMBER(SPIN)), .also = "rate, speed, omega",
+     MOVES("rotation"), .required = true, .text = "angular velocity, counter-clockwise"},
+    {ROW(tl_motion_keys, axis, "axis", VECTOR(NONE)), MOVES("oscillation, rotation"), .absent = "z",
+     .text = "direction of the axis, of any length (3D)"},
+    {ROW(tl_motion_keys, pivot, "pivot", VECTOR(LENGTH)), MOVES("oscillation, rotation"),
+     .absent = "where the body is", .text = "a point of the axis"},
+    {ROW(tl_motion_keys, keyframes, "keyframes", .kind = TL_KIND_ITEMS), MOVES("keyframes"),
+     .sub = &schema_keyframe, .required = true,
+     .text = "poses; straight between them, held outside"},
+    {ROW(tl_motion_keys, start, "start", NUMBER(TIME)), MOVES("velocity, oscillation, rotation"),
+     AT_LEAST(0), .initial = "0 s", .text = "when it begins to move"},
+    {ROW(tl_motion_keys, stop, "stop", NUMBER(TIME)), MOVES("velocity, oscillation, rotation"),
+     AT_LEAST(0), .absent = "never", .text = "when it stops"},
+    {0},
+};
+static const tl_table schema_motion_table =
+    TABLE(schema_motion_keys, .name = "a motion", .path = "motion", .size = sizeof(tl_motion_keys),
+          .text = "How a body moves that pushes others and is not pushed: gates, drums, walls.");
+
+// ---- shapes and bodies ----
+
+#define SCHEMA_SHAPE_NAME(name, text, what) text ", "
+#define SHAPE(...) .only = "shape: " __VA_ARGS__
+static const tl_key schema_shape_keys[] = {
+    {ROW(tl_shape_keys, shape, "shape", .kind = TL_KIND_TEXT), .initial = "sphere",
+     .text = TALUS_SHAPE_LIST(SCHEMA_SHAPE_NAME) "or a name of 'shapes'"},
+    {ROW(tl_shape_keys, radius, "radius", .kind = TL_KIND_SPREAD, .unit = TL_UNIT_LENGTH), ABOVE(0),
+     SHAPE("sphere, drum, cylinder"), .sub = &schema_spread, .required = true,
+     .text = "radius; grains may have a distribution"},
+    {ROW(tl_shape_keys, size, "size", VECTOR(LENGTH)), .also = "edges, extent, width, lengths",
+     ABOVE(0), .infinite = true, SHAPE("box, container"), .required = true,
+     .text = "lengths of the edges; a container has no walls along an axis of size inf"},
+    {ROW(tl_shape_keys, height, "height", NUMBER(LENGTH)), ABOVE(0), .infinite = true,
+     SHAPE("drum, cylinder"), .absent = "drum: inf",
+     .text = "from end to end along z (3D); a drum of height inf has no ends"},
+    {ROW(tl_shape_keys, normal, "normal", VECTOR(NONE)), SHAPE("half-space"), .absent = "up",
+     .text = "direction out of the material, of any length"},
+    {ROW(tl_shape_keys, open_top, "open_top", .kind = TL_KIND_YES_NO), SHAPE("container"),
+     .initial = "no", .text = "no wall on the upper side"},
+    {0},
+};
+static const tl_table schema_shape_part =
+    TABLE(schema_shape_keys, .name = "a shape", .path = "shapes.NAME, bodies.N, grains.N",
+          .size = sizeof(tl_shape_keys),
+          .text = "The keys that make a shape. They stand in a body or in grains themselves, or "
+                  "once under a name in 'shapes'. Disks are spheres in 2D.");
+static const tl_key schema_named_shape_keys[] = {
+    {.kind = TL_KIND_INCLUDE, .offset = offsetof(tl_scene_shape, shape), .sub = &schema_shape_part},
+    {0},
+};
+static const tl_table schema_named_shape =
+    TABLE(schema_named_shape_keys, .name = "a shape", .path = "shapes.NAME",
+          .size = sizeof(tl_scene_shape), .text = NULL);
+
+static const tl_key schema_body_part_keys[] = {
+    {ROW(tl_body_keys, material, "material", .kind = TL_KIND_TEXT), .initial = "default",
+     .text = "a name of 'materials'"},
+    {ROW(tl_body_keys, rotate, "rotate", .kind = TL_KIND_MAP),
+     .also = "orientation, rotation, angle", .sub = &schema_rotate, .absent = "not turned",
+     .text = "how it is turned at the start"},
+    {ROW(tl_body_keys, velocity, "velocity", VECTOR(VELOCITY)), .initial = "0 m/s",
+     .text = "at the start"},
+    {ROW(tl_body_keys, spin, "spin", TURN(SPIN)), .also = "angular_velocity, omega",
+     .initial = "0 rad/s", .text = "angular velocity at the start"},
+    {ROW(tl_body_keys, density, "density", NUMBER(DENSITY)), ABOVE(0), .initial = "2600",
+     .text = "mass per volume; in 2D per area (kg/m²)"},
+    {ROW(tl_body_keys, mass, "mass", .kind = TL_KIND_SPREAD, .unit = TL_UNIT_MASS), ABOVE(0),
+     .sub = &schema_spread, .absent = "from density",
+     .text = "in place of the density; grains may have a distribution"},
+    {ROW(tl_body_keys, inertia, "inertia", TURN(INERTIA)), ABOVE(0), .absent = "of the shape",
+     .text = "principal moments of inertia"},
+    {ROW(tl_body_keys, force, "force", VECTOR(FORCE)), .initial = "0 N",
+     .text = "constant force besides gravity"},
+    {ROW(tl_body_keys, torque, "torque", TURN(TORQUE)), .initial = "0 N m",
+     .text = "constant torque"},
+    {ROW(tl_body_keys, damping, "damping", NUMBER(FREQUENCY)), AT_LEAST(0), .initial = "0 1/s",
+     .text = "rate at which the velocity decays (air)"},
+    {ROW(tl_body_keys, spin_damping, "spin_damping", NUMBER(FREQUENCY)), AT_LEAST(0),
+     .initial = "0 1/s", .text = "rate at which the spin decays"},
+    {ROW(tl_body_keys, locked, "locked", .kind = TL_KIND_WORDS), .choice = schema_locked,
+     .absent = "none", .text = "components of velocity and spin that stay zero"},
+    {ROW(tl_body_keys, fixed, "fixed", .kind = TL_KIND_YES_NO),
+     .absent = "yes for half-space, container, drum", .text = "does not move and is not moved"},
+    {ROW(tl_body_keys, motion, "motion", .kind = TL_KIND_MAP), .sub = &schema_motion_table,
+     .absent = "free or fixed", .text = "moves as given"},
+    {0},
+};
+static const tl_table schema_body_part =
+    TABLE(schema_body_part_keys, .name = "a body", .path = "bodies.N, grains.N",
+          .size = sizeof(tl_body_keys), .text = "What single bodies and grains have in common.");
+
+static const tl_key schema_body_keys[] = {
+    {ROW(tl_scene_body, name, "name", .kind = TL_KIND_TEXT), .initial = "", .text = "for messages"},
+    {ROW(tl_scene_body, at, "at", VECTOR(LENGTH)),
+     .also = "position, centre, center, location, origin", .initial = "0 m",
+     .text = "where its centre is at the start"},
+    {.kind = TL_KIND_INCLUDE, .offset = offsetof(tl_scene_body, shape), .sub = &schema_shape_part},
+    {.kind = TL_KIND_INCLUDE, .offset = offsetof(tl_scene_body, body), .sub = &schema_body_part},
+    {0},
+};
+static const tl_table schema_body =
+    TABLE(schema_body_keys, .name = "a body", .path = "bodies.N", .size = sizeof(tl_scene_body),
+          .text = "Single bodies and obstacles, with the keys of a shape and of a body below.");
+
+// ---- grains ----
+
+static const tl_key schema_region_keys[] = {
+    {ROW(tl_region, from, "from", VECTOR(LENGTH)), .absent = "-",
+     .text = "corner of a box with the smallest coordinates"},
+    {ROW(tl_region, to, "to", VECTOR(LENGTH)), .absent = "-",
+     .text = "corner with the largest; may be left out where count or spacing fix the size"},
+    {ROW(tl_region, at, "at", VECTOR(LENGTH)), .absent = "-",
+     .text = "or: centre of a ball (2D: disk), or of the bottom of an upright cylinder"},
+    {ROW(tl_region, radius, "radius", NUMBER(LENGTH)), ABOVE(0), .absent = "-",
+     .text = "of the ball or cylinder"},
+    {ROW(tl_region, height, "height", NUMBER(LENGTH)), ABOVE(0), .absent = "a ball",
+     .text = "of the cylinder (3D)"},
+    {0},
+};
+static const tl_table schema_region = TABLE(
+    schema_region_keys, .name = "a region", .path = "grains.N.region", .size = sizeof(tl_region),
+    .text = "Where grains are put: a box (from, to) or a ball or cylinder (at, radius). "
+            "Grains lie wholly inside.");
+
+#define FILL(...) .only = "fill: " __VA_ARGS__
+static const tl_key schema_grains_keys[] = {
+    {ROW(tl_scene_grains, name, "name", .kind = TL_KIND_TEXT), .initial = "",
+     .text = "for messages"},
+    {ROW(tl_scene_grains, fill, "fill", .kind = TL_KIND_CHOICE), .also = "generator, type, kind",
+     .choice = schema_fill, .required = true,
+     .text = "on a square grid; in close-packed layers, bottom up; one by one at random where "
+             "there is room; entering over time where there is room"},
+    {ROW(tl_scene_grains, region, "region", .kind = TL_KIND_MAP),
+     .also = "box, volume, domain, where", .sub = &schema_region, .required = true,
+     .text = "where"},
+    {ROW(tl_scene_grains, count, "count", .kind = TL_KIND_INTEGER), BETWEEN(1, 1e7),
+     .absent = "lattice, layers: as many as fit", .text = "how many; required for random and rain"},
+    {ROW(tl_scene_grains, counts, "counts", .kind = TL_KIND_COUNTS), BETWEEN(1, 1e6),
+     FILL("lattice, layers"), .absent = "as many as fit", .text = "how many along each axis"},
+    {ROW(tl_scene_grains, spacing, "spacing", NUMBER(LENGTH)), ABOVE(0), FILL("lattice, layers"),
+     .absent = "region / counts, or the largest diameter",
+     .text = "distance between centres of neighbours"},
+    {ROW(tl_scene_grains, jitter, "jitter", NUMBER(LENGTH)), AT_LEAST(0), FILL("lattice, layers"),
+     .initial = "0 m", .text = "each coordinate is moved by a random amount up to this"},
+    {ROW(tl_scene_grains, pattern, "pattern", .kind = TL_KIND_CHOICE), .choice = schema_pattern,
+     .initial = "hex", FILL("layers"),
+     .text = "of a layer; the next lies in its hollows (2D, square: straight above)"},
+    {ROW(tl_scene_grains, clearance, "clearance", NUMBER(LENGTH)), AT_LEAST(0),
+     FILL("random, rain"), .initial = "0 m", .text = "room left between a new grain and others"},
+    {ROW(tl_scene_grains, tries, "tries", .kind = TL_KIND_INTEGER), BETWEEN(1, 1e6),
+     FILL("random, rain"), .initial = "1000",
+     .text = "places tried for a grain (rain: in a step) before giving up"},
+    {ROW(tl_scene_grains, rate, "rate", NUMBER(FREQUENCY)), ABOVE(0), FILL("rain"),
+     .required = true, .text = "grains per second"},
+    {ROW(tl_scene_grains, start, "start", NUMBER(TIME)), AT_LEAST(0), FILL("rain"),
+     .initial = "0 s", .text = "when the first enters"},
+    {ROW(tl_scene_grains, scale, "scale", .kind = TL_KIND_SPREAD), ABOVE(0), .sub = &schema_spread,
+     .initial = "1", .text = "factor on all lengths of the shape"},
+    {ROW(tl_scene_grains, random_turn, "random_turn", .kind = TL_KIND_YES_NO), .initial = "no",
+     .text = "each grain is turned at random"},
+    {ROW(tl_scene_grains, seed, "seed", .kind = TL_KIND_INTEGER), BETWEEN(0, 9e15),
+     .absent = "from the scene's", .text = "seed of the random numbers of these grains"},
+    {.kind = TL_KIND_INCLUDE,
+     .offset = offsetof(tl_scene_grains, shape),
+     .sub = &schema_shape_part},
+    {.kind = TL_KIND_INCLUDE, .offset = offsetof(tl_scene_grains, body), .sub = &schema_body_part},
+    {0},
+};
+static const tl_table schema_grains = TABLE(
+    schema_grains_keys, .name = "grains", .path = "grains.N", .size = sizeof(tl_scene_grains),
+    .text = "Many bodies at once, with the keys of a shape and of a body below. The same seed "
+            "gives the same grains.");
+
+// ---- materials ----
+
+// `stands` gives the text of a default for a material, or words for a pair.
+#define MATERIAL_ROWS(type, stands)                                                                \
+    {ROW(type, def.friction, "friction", NUMBER(NONE)), .also = "mu, coulomb", AT_LEAST(0),        \
+     stands("0.5"), .text = "coefficient of Coulomb friction"},                                    \
+        {ROW(type, def.restitution, "restitution", NUMBER(NONE)), .also = "elasticity, bounce",    \
+         BETWEEN(0, 1), stands("0"),                                                               \
+         .text = "part of the normal velocity that comes back (moreau-jean, penalty)"},            \
+        {ROW(type, def.restitution_t, "restitution_t", NUMBER(NONE)), BETWEEN(0, 1), stands("0"),  \
+         .text = "part of the tangential velocity that comes back (moreau-jean)"},                 \
+        {ROW(type, def.stiffness, "stiffness", NUMBER(STIFFNESS)), ABOVE(0), stands("1e5"),        \
+         .text = "normal spring (penalty: clamped, linear)"},                                      \
+        {ROW(type, def.damping, "contact_damping", NUMBER(DAMPING)), AT_LEAST(0),                  \
+         .absent = "from restitution", .text = "normal dashpot (penalty: clamped, linear)"},       \
+        {ROW(type, def.young, "young", NUMBER(PRESSURE)), ABOVE(0), stands("1e7"),                 \
+         .text = "Young's modulus (penalty: hertz)"},                                              \
+        {ROW(type, def.poisson, "poisson", NUMBER(NONE)), BETWEEN(0, 0.5), .below = true,          \
+         stands("0.3"), .text = "Poisson's ratio (penalty: hertz)"},                               \
+    {                                                                                              \
+        ROW(type, def.tangential, "tangential", NUMBER(NONE)), AT_LEAST(0),                        \
+            stands("0.2857142857142857"), .text = "tangential over normal stiffness (penalty)"     \
+    }
+#define SCHEMA_INITIAL(x) .initial = (x)
+#define SCHEMA_MEAN(x) .absent = "geometric mean of the two"
+static const tl_key schema_material_keys[] = {MATERIAL_ROWS(tl_scene_material, SCHEMA_INITIAL),
+                                              {0}};
+static const tl_table schema_material = TABLE(
+    schema_material_keys, .name = "a material", .path = "materials.NAME",
+    .size = sizeof(tl_scene_material),
+    .text = "Materials by name. Bodies without 'material' are of the material 'default', which "
+            "is there with the defaults below unless it is given.");
+static const tl_key schema_pair_keys[] = {
+    {ROW(tl_scene_pair, between, "between", .kind = TL_KIND_NAMES), .required = true,
+     .text = "the two materials"},
+    MATERIAL_ROWS(tl_scene_pair, SCHEMA_MEAN),
+    {0}};
+static const tl_table schema_pair =
+    TABLE(schema_pair_keys, .name = "a pair", .path = "pairs.N", .size = sizeof(tl_scene_pair),
+          .text = "What holds between two materials, where it is not the geometric mean.");
+
+// ---- the scene ----
+
+#define PART(field) offsetof(tl_scene_keys, field)
+#define ROW_IN(group, field, word, ...)                                                            \
+    .key = (word), .offset = offsetof(tl_scene_keys, group.field) - PART(group), __VA_ARGS__
+
+static const tl_key schema_step_keys[] = {
+    {ROW_IN(step, length, "length", NUMBER(TIME)), .also = "h, dt, timestep, size", ABOVE(0),
+     .initial = "1 ms", .text = "length of a step; with max_move the largest"},
+    {ROW_IN(step, max_move, "max_move", NUMBER(LENGTH)), AT_LEAST(0), .initial = "0 m",
+     .text = "steps are so short that no point moves farther; 0: all steps have the length"},
+    {ROW_IN(step, reach, "reach", NUMBER(LENGTH)), AT_LEAST(0), .initial = "0 m",
+     .text = "pairs nearer than this become contacts; 0: twice the way of the fastest body"},
+    {ROW_IN(step, theta, "theta", NUMBER(NONE)), BETWEEN(0.5, 1), .initial = "0.5",
+     .text = "share of the new velocity in a step (moreau-jean)"},
+    {0},
+};
+static const tl_key schema_penalty_keys[] = {
+    {ROW_IN(penalty, spring, "spring", .kind = TL_KIND_CHOICE), .choice = schema_spring,
+     .initial = "clamped", .text = "normal force over depth"},
+    {ROW_IN(penalty, dissipation, "dissipation", .kind = TL_KIND_CHOICE), .choice = schema_chi,
+     .initial = "hunt-crossley", .text = "how hertz loses energy"},
+    {ROW_IN(penalty, integrator, "integrator", .kind = TL_KIND_CHOICE), .choice = schema_integrator,
+     .initial = "leap-frog", .text = "how a step is integrated"},
+    {0},
+};
+static const tl_key schema_solver_keys[] = {
+    {ROW_IN(solver, name, "name", .kind = TL_KIND_TEXT), .initial = "auto",
+     .text = "a name of 'talus help solvers'"},
+    {ROW_IN(solver, tolerance, "tolerance", NUMBER(NONE)), ABOVE(0), .initial = "1e-6",
+     .text = "largest residual of the certificate; steps that miss it are counted"},
+    {ROW_IN(solver, iterations, "iterations", .kind = TL_KIND_INTEGER), BETWEEN(1, 1e9),
+     .initial = "100000", .text = "most iterations in a step"},
+    {ROW_IN(solver, time_limit, "time_limit", NUMBER(TIME)), ABOVE(0), .infinite = true,
+     .initial = "60 s",
+     .text = "most time spent solving a step; makes results depend on the machine"},
+    {ROW_IN(solver, warm_start, "warm_start", .kind = TL_KIND_YES_NO), .initial = "yes",
+     .text = "begin with the impulses of the step before"},
+    {ROW_IN(solver, threads, "threads", .kind = TL_KIND_INTEGER), BETWEEN(1, 256), .initial = "1",
+     .text = "threads; results do not depend on it"},
+    {ROW_IN(solver, options, "options", .kind = TL_KIND_OPTIONS), .absent = "those of the solver",
+     .text = "options of that solver ('talus help NAME')"},
+    {0},
+};
+static const tl_key schema_run_keys[] = {
+    {ROW_IN(run, until, "until", NUMBER(TIME)), .also = "end, duration, time", ABOVE(0),
+     .required = true, .text = "end of the run"},
+    {ROW_IN(run, steps, "steps", .kind = TL_KIND_INTEGER), BETWEEN(0, 9e15), .initial = "0",
+     .text = "most steps; 0: as many as needed"},
+    {ROW_IN(run, stop_at_rest, "stop_at_rest", .kind = TL_KIND_YES_NO), .initial = "no",
+     .text = "end earlier when the kinetic energy stays below rest_energy"},
+    {ROW_IN(run, rest_energy, "rest_energy", NUMBER(ENERGY)), ABOVE(0), .initial = "1 nJ",
+     .text = "kinetic energy of a body at rest, on average"},
+    {0},
+};
+static const tl_key schema_output_keys[] = {
+    {ROW_IN(output, every, "every", NUMBER(TIME)), .also = "interval, frames, period", ABOVE(0),
+     .absent = "a hundredth of the run", .text = "time between recorded frames"},
+    {ROW_IN(output, contacts, "contacts", .kind = TL_KIND_YES_NO), .initial = "yes",
+     .text = "record contacts and their forces with each frame"},
+    {ROW_IN(output, ledger, "ledger", .kind = TL_KIND_YES_NO), .initial = "yes",
+     .text = "record energies, momenta and solver figures of every step"},
+    {ROW_IN(output, precision, "precision", .kind = TL_KIND_CHOICE), .choice = schema_precision,
+     .initial = "double", .text = "of the recorded frames"},
+    {0},
+};
+
+#define PART_TABLE(group, rows, words, what)                                                       \
+    static const tl_table schema_##group = {.name = (words),                                       \
+                                            .path = #group,                                        \
+                                            .keys = (rows),                                        \
+                                            .size = sizeof((tl_scene_keys *)0)->group,             \
+                                            .text = (what)}
+PART_TABLE(step, schema_step_keys, "step", "The time step.");
+PART_TABLE(penalty, schema_penalty_keys, "penalty", "Only for scheme: penalty.");
+PART_TABLE(solver, schema_solver_keys, "solver",
+           "How the friction problem of each step is solved.");
+PART_TABLE(run, schema_run_keys, "run", "How long to run.");
+PART_TABLE(output, schema_output_keys, "output", "What is recorded.");
+
+#define ROOT(field, word, ...) ROW(tl_scene_keys, field, word, __VA_ARGS__)
+static const tl_key schema_scene_keys[] = {
+    {ROOT(version, "version", .kind = TL_KIND_INTEGER), BETWEEN(1, 1), .required = true,
+     .text = "version of this format"},
+    {ROOT(title, "title", .kind = TL_KIND_TEXT), .initial = "", .text = "a line for people"},
+    {ROOT(dimension, "dimension", .kind = TL_KIND_INTEGER), .also = "dim, dimensions",
+     BETWEEN(2, 3), .initial = "3",
+     .text = "2: x and y, up is y; 3: x, y and z, up is z. A vector has this many numbers"},
+    {ROOT(gravity, "gravity", VECTOR(ACCELERATION)), .absent = "9.81 downwards",
+     .text = "acceleration of gravity"},
+    {ROOT(period, "period", VECTOR(LENGTH)), AT_LEAST(0), .initial = "0 m",
+     .text = "length of a periodic cell along each axis; 0: not periodic"},
+    {ROOT(seed, "seed", .kind = TL_KIND_INTEGER), BETWEEN(0, 9e15), .initial = "1",
+     .text = "seed of all random numbers"},
+    {ROOT(allow_overlap, "allow_overlap", NUMBER(LENGTH)), AT_LEAST(0), .initial = "0 m",
+     .text = "overlap at the start that is no error; besides, 1e-9 of the smaller body is allowed"},
+    {ROOT(scheme, "scheme", .kind = TL_KIND_CHOICE), .choice = schema_scheme,
+     .initial = "fixed-point",
+     .text =
+         "fixed-point: gaps and exact Coulomb friction at the end of the step; convex: the same "
+         "with the associated law, opens while sliding; moreau-jean: impact laws; penalty: "
+         "springs and dashpots, small steps"},
+    {ROOT(step, "step", .kind = TL_KIND_MAP), .sub = &schema_step, .absent = "see below",
+     .text = "time step"},
+    {ROOT(penalty, "penalty", .kind = TL_KIND_MAP), .sub = &schema_penalty, .absent = "see below",
+     .only = "scheme: penalty", .text = "springs"},
+    {ROOT(solver, "solver", .kind = TL_KIND_MAP), .sub = &schema_solver, .absent = "see below",
+     .text = "solver"},
+    {ROOT(materials, "materials", .kind = TL_KIND_NAMED), .sub = &schema_material, .absent = "none",
+     .text = "materials"},
+    {ROOT(pairs, "pairs", .kind = TL_KIND_ITEMS), .sub = &schema_pair, .absent = "none",
+     .text = "pairs of materials"},
+    {ROOT(shapes, "shapes", .kind = TL_KIND_NAMED), .sub = &schema_named_shape, .absent = "none",
+     .text = "shapes by name"},
+    {ROOT(bodies, "bodies", .kind = TL_KIND_ITEMS), .sub = &schema_body, .absent = "none",
+     .text = "single bodies and obstacles"},
+    {ROOT(grains, "grains", .kind = TL_KIND_ITEMS), .sub = &schema_grains, .absent = "none",
+     .text = "many bodies"},
+    {ROOT(run, "run", .kind = TL_KIND_MAP), .sub = &schema_run, .required = true,
+     .text = "length of the run"},
+    {ROOT(output, "output", .kind = TL_KIND_MAP), .sub = &schema_output, .absent = "see below",
+     .text = "recording"},
+    {0},
+};
+const tl_table tl_scene_table =
+    TABLE(schema_scene_keys, .name = "a scene", .path = "", .size = sizeof(tl_scene_keys),
+          .text = "The keys of a scene.");
+
+const char *tl_kind_text(tl_kind kind) {
+    static const char *const text[] = {
+#define SCHEMA_KIND_TEXT(name, words) [name] = words,
+        TL_KIND_LIST(SCHEMA_KIND_TEXT)
+#undef SCHEMA_KIND_TEXT
+    };
+    return text[kind];
+}
+
+void tl_key_range(const tl_key *key, char *out, size_t size) {
+    const char *last = key->infinite ? " or inf" : "";
+    size_t used = 0;
+    out[0] = '\0';
+    if (key->kind == TL_KIND_YES_NO) {
+        (void)snprintf(out, size, "yes, no");
+    } else if (key->choice) {
+        for (int k = 0; key->choice(k) && used < size; k++)
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s%s", k ? ", " : "", key->choice(k));
+    } else if (key->low == 0.0 && key->high == 0.0) {
+        return;
+    } else if (isinf(key->high)) {
+        (void)snprintf(out, size, "%s %.16g%s", key->above ? ">" : ">=", key->low, last);
+    } else if (key->low == key->high) {
+        (void)snprintf(out, size, "%.16g", key->low);
+    } else {
+        (void)snprintf(out, size, "%c%.16g, %.16g%c%s", key->above ? '(' : '[', key->low, key->high,
+                       key->below ? ')' : ']', last);
+    }
+}
+
+const tl_key *tl_table_find(const tl_table *table, const char *key) {
+    for (const tl_key *row = table->keys; !tl_key_is_end(row); row++) {
+        const tl_key *found = NULL;
+        if (row->kind == TL_KIND_INCLUDE) {
+            found = tl_table_find(row->sub, key);
+        } else if (strcmp(row->key, key) == 0) {
+            found = row;
+        }
+        if (found) return found;
+    }
+    return NULL;
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// One problem per step over all models [theory/schemes]. Groups stand model after model; a contact
+// is a block row with one block per side that can move,
+//     u = H v + w,    H = (rows of a) − (rows of b),
+// where w holds the given velocities of sides that cannot, and
+//     gap schemes:  gap / h on the normal row;
+//     moreau-jean:  e_n u_N, e_t u_T of the velocities before.
+// Where the values go is settled first, in one pass; they are then filled in by a team of threads.
+#include "base/thread.h"
+#include "base/timer.h"
+#include "base/vec3.h"
+#include "world/world_impl.h"
+#include <string.h>
+
+void tl_frame(int32_t dim, const double n[3], double frame[9]) {
+    double *t = frame + 3;
+    tl_copy3(n, frame);
+    if (dim == 2) {
+        t[0] = -n[1], t[1] = n[0], t[2] = 0.0;
+        return;
+    }
+    int least = 0;
+    for (int k = 1; k < 3; k++)
+        if (fabs(n[k]) < fabs(n[least])) least = k;
+    for (int k = 0; k < 3; k++) t[k] = (k == least) - n[least] * n[k];
+    tl_scale3(1.0 / tl_norm3(t), t, t);
+    tl_cross3(n, t, frame + 6);
+}
+
+// ---- memory ------------------------------------------------------------------------------------
+
+// Make an array of the stage hold `need` values; what it held is lost. Arrays that share a room are
+// grown together, the room being set after the last.
+static talus_status stage_room(talus_context *ctx, int64_t room, int64_t need, size_t size,
+                               void *array) {
+    return need <= room ? TALUS_OK : tl_realloc(ctx, 0, need + need / 8, size, array);
+}
+
+static void stage_set_room(int64_t need, int64_t *room) {
+    if (need > *room) *room = need + need / 8;
+}
+
+talus_status tl_stage_reserve_items(talus_context *ctx, tl_stage *s, int64_t items) {
+    const int64_t need = items + 1; // never none, so that there is an array
+    TL_TRY(stage_room(ctx, s->item_room, need, sizeof *s->pose, &s->pose));
+    TL_TRY(stage_room(ctx, s->item_room, need, sizeof *s->group_of, &s->group_of));
+    stage_set_room(need, &s->item_room);
+    return TALUS_OK;
+}
+
+static talus_status stage_reserve_groups(talus_context *ctx, tl_stage *s, int64_t groups) {
+    TL_TRY(stage_room(ctx, s->group_room, groups + 1, sizeof *s->group_start, &s->group_start));
+    TL_TRY(stage_room(ctx, s->group_room, groups + 1, sizeof *s->acting, &s->acting));
+    stage_set_room(groups + 1, &s->group_room);
+    return TALUS_OK;
+}
+
+static talus_status stage_reserve_motion(talus_context *ctx, tl_stage *s, int64_t dof,
+                                         int64_t mass) {
+    TL_TRY(stage_room(ctx, s->dof_room, dof, sizeof *s->f, &s->f));
+    TL_TRY(stage_room(ctx, s->dof_room, dof, sizeof *s->before, &s->before));
+    TL_TRY(stage_room(ctx, s->dof_room, dof, sizeof *s->after, &s->after));
+    stage_set_room(dof, &s->dof_room);
+    TL_TRY(stage_room(ctx, s->mass_room, mass, sizeof *s->mass, &s->mass));
+    stage_set_room(mass, &s->mass_room);
+    return TALUS_OK;
+}
+
+static talus_status stage_reserve_contacts(talus_context *ctx, tl_stage *s, int32_t dim,
+                                           bool impact, int64_t n) {
+    const int64_t room = s->contact_room;
+    double **const wide[] = {&s->w, &s->given, &s->r, &s->u};
+    TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->h_start, &s->h_start));
+    TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->h_value, &s->h_value));
+    TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->mu, &s->mu));
+    for (size_t k = 0; k < sizeof wide / sizeof *wide; k++)
+        TL_TRY(stage_room(ctx, room * dim, (n + 1) * dim, sizeof(double), wide[k]));
+    if (impact) TL_TRY(stage_room(ctx, room * dim, (n + 1) * dim, sizeof *s->prior, &s->prior));
+    stage_set_room(n + 1, &s->contact_room);
+    return TALUS_OK;
+}
+
+void tl_stage_clear(talus_context *ctx, tl_stage *s) {
+    void *const owned[] = {
+        s->pose,   s->group_of, s->group_start, s->acting,  s->mass,   s->f,
+        s->before, s->after,    s->h_start,     s->h_value, s->h_body, s->h_block,
+        s->w,      s->given,    s->prior,       s->mu,      s->r,      s->u};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(ctx, owned[k]);
+    *s = (tl_stage){0};
+}
+
+// ---- models ------------------------------------------------------------------------------------
+
+static talus_status stage_place(talus_world *w, const tl_step *step) {
+    tl_stage *s = &w->stage;
+    for (int k = 0; k < w->model_count; k++)
+        s->first_item[k + 1] = s->first_item[k] + w->model[k]->ops->item_count(w->model[k]);
+    TL_TRY(tl_stage_reserve_items(w->ctx, s, s->first_item[w->model_count]));
+    for (int k = 0; k < w->model_count; k++)
+        TL_TRY(w->model[k]->ops->place(w->model[k], step, s->pose + s->first_item[k]));
+    return TALUS_OK;
+}
+
+// Groups and their unknowns, masses, forces and velocities.
+static talus_status stage_motion(talus_world *w, const tl_step *step) {
+    tl_stage *s = &w->stage;
+    s->diagonal = true;
+    for (int k = 0; k < w->model_count; k++) {
+        const tl_model *m = w->model[k];
+        s->first_group[k + 1] = s->first_group[k] + m->ops->group_count(m);
+        if (!m->ops->is_diagonal(m)) s->diagonal = false;
+    }
+    s->groups = s->first_group[w->model_count];
+    TL_TRY(stage_reserve_groups(w->ctx, s, s->groups));
+    for (int k = 0; k < w->model_count; k++) {
+        const tl_model *m = w->model[k];
+        m->ops->groups(m, s->group_start + s->first_group[k], s->group_of + s->first_item[k]);
+        for (int32_t i = s->first_item[k]; i < s->first_item[k + 1]; i++)
+            if (s->group_of[i] >= 0) s->group_of[i] += s->first_group[k];
+    }
+    int64_t mass = 0;
+    int32_t first = 0;
+    for (int32_t g = 0; g < s->groups; g++) { // sizes become starts
+        const int32_t size = s->group_start[g];
+        s->group_start[g] = first;
+        first += size;
+        mass += s->diagonal ? size : (int64_t)size * size;
+    }
+    s->group_start[s->groups] = s->dof = first;
+    memset(s->acting, 0, (size_t)s->groups);
+    TL_TRY(stage_reserve_motion(w->ctx, s, (int64_t)s->dof + 1, mass + 1));
+    double *block = s->mass;
+    for (int k = 0; k < w->model_count; k++) {
+        const tl_model *m = w->model[k];
+        const int32_t at = s->group_start[s->first_group[k]];
+        m->ops->motion(m, step, s->diagonal, block, s->f + at, s->before + at);
+        for (int32_t g = s->first_group[k]; g < s->first_group[k + 1]; g++) {
+            const int32_t size = s->group_start[g + 1] - s->group_start[g];
+            block += s->diagonal ? size : (int64_t)size * size;
+        }
+    }
+    return TALUS_OK;
+}
+
+// ---- contacts ----------------------------------------------------------------------------------
+
+static int32_t stage_size(const tl_stage *s, int32_t group) {
+    return group < 0 ? 0 : s->group_start[group + 1] - s->group_start[group];
+}
+
+// Where the blocks of every contact are.
+static talus_status stage_layout(talus_world *w) {
+    tl_stage *s = &w->stage;
+    const int32_t dim = w->def.dim;
+    s->h_start[0] = s->h_value[0] = 0;
+    for (int32_t i = 0; i < s->contacts; i++) {
+        const int32_t a = s->group_of[s->touch[i].a], b = s->group_of[s->touch[i].b];
+        const int32_t size = stage_size(s, a) + (a == b ? 0 : stage_size(s, b));
+        s->h_start[i + 1] = s->h_start[i] + (a >= 0) + (b >= 0 && a != b);
+        s->h_value[i + 1] = s->h_value[i] + (int64_t)dim * size;
+    }
+    const int64_t blocks = s->h_start[s->contacts] + 1, values = s->h_value[s->contacts] + 1;
+    TL_TRY(stage_room(w->ctx, s->block_room, blocks, sizeof *s->h_body, &s->h_body));
+    stage_set_room(blocks, &s->block_room);
+    TL_TRY(stage_room(w->ctx, s->value_room, values, sizeof *s->h_block, &s->h_block));
+    stage_set_room(values, &s->value_room);
+    return TALUS_OK;
+}
+
+typedef struct stage_fill {
+    talus_world *w;
+    const tl_step *step;
+} stage_fill;
+
+static const tl_model *stage_model(const talus_world *w, int32_t item, int32_t *own) {
+    int k = w->model_count - 1;
+    while (k > 0 && item < w->stage.first_item[k]) k--;
+    *own = item - w->stage.first_item[k];
+    return w->model[k];
+}
+
+// Add the rows of one side of a contact: to a block of H, or to the given velocities.
+static void stage_side(const stage_fill *f, int32_t item, const double arm[3],
+                       const double *direction, double *out) {
+    int32_t own;
+    const tl_model *m = stage_model(f->w, item, &own);
+    m->ops->row(m, f->step, own, f->w->stage.pose + item, arm, direction, f->w->def.dim, out);
+}
+
+// y += (d × size block) v
+static void stage_multiply(int32_t dim, int32_t size, const double *h, const double *v, double *y) {
+    for (int32_t k = 0; k < dim; k++)
+        for (int32_t e = 0; e < size; e++) y[k] += h[k * size + e] * v[e];
+}
+
+static void stage_contact(const stage_fill *f, int32_t i) {
+    const talus_world *w = f->w;
+    const tl_stage *s = &w->stage;
+    const tl_touch *t = s->touch + i;
+    const int32_t dim = w->def.dim, a = s->group_of[t->a], b = s->group_of[t->b];
+    const talus_material_def *pair = w->materials.pair +
+                                     (int64_t)w->item_material[t->a] * w->materials.count +
+                                     w->item_material[t->b];
+    double *h = s->h_block + s->h_value[i], *given = s->given + (int64_t)i * dim;
+    double *offset = s->w + (int64_t)i * dim;
+    double frame[9], back[9];
+    tl_frame(dim, t->normal, frame);
+    for (int32_t k = 0; k < 3 * dim; k++) back[k] = -frame[k];
+    memset(h, 0, (size_t)(s->h_value[i + 1] - s->h_value[i]) * sizeof *h);
+    memset(given, 0, (size_t)dim * sizeof *given);
+
+    // the block of the lower group comes first
+    double *h_a = b >= 0 && b < a ? h + (int64_t)dim * stage_size(s, b) : h;
+    double *h_b = a >= 0 && a < b ? h + (int64_t)dim * stage_size(s, a) : h;
+    int32_t *body = s->h_body + s->h_start[i];
+    if (a >= 0) body[b >= 0 && b < a] = a;
+    if (b >= 0) body[a >= 0 && a < b] = b;
+    // Impulse and reaction act at one point, lest they be a couple: midway between the surfaces, or
+    // on the surface of the one side that can move.
+    const double shift = a < 0 ? 1.0 : b < 0 ? 0.0 : 0.5;
+    double arm_a[3], arm_b[3];
+    tl_axpy3(t->arm_a, -shift * t->gap, t->normal, arm_a);
+    tl_axpy3(t->arm_b, (1.0 - shift) * t->gap, t->normal, arm_b);
+    stage_side(f, t->a, arm_a, frame, a >= 0 ? h_a : given);
+    stage_side(f, t->b, arm_b, back, b >= 0 ? h_b : given);
+
+    memcpy(offset, given, (size_t)dim * sizeof *offset);
+    s->mu[i] = pair->friction;
+    if (w->def.scheme != TALUS_SCHEME_MOREAU_JEAN) {
+        offset[0] += t->gap / f->step->h;
+        return;
+    }
+    double *prior = s->prior + (int64_t)i * dim;
+    memcpy(prior, given, (size_t)dim * sizeof *prior);
+    if (a >= 0) stage_multiply(dim, stage_size(s, a), h_a, s->before + s->group_start[a], prior);
+    if (b >= 0 && b != a)
+        stage_multiply(dim, stage_size(s, b), h_b, s->before + s->group_start[b], prior);
+    for (int32_t k = 0; k < dim; k++)
+        offset[k] += (k == 0 ? pair->restitution : pair->restitution_t) * prior[k];
+}
+
+static void stage_work(void *arg, tl_team *team, int rank) {
+    const stage_fill *f = arg;
+    int64_t begin, end;
+    tl_share(f->w->stage.contacts, tl_team_size(team), rank, &begin, &end);
+    for (int64_t i = begin; i < end; i++) stage_contact(f, (int32_t)i);
+}
+
+talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
+                           double *detect_seconds) {
+    tl_stage *s = &w->stage;
+    const int32_t threads = w->def.threads;
+    int64_t count;
+    TL_TRY(stage_place(w, step));
+    const double begin = tl_seconds();
+    TL_TRY(tl_collide_detect(w->collide, s->pose, reach, threads));
+    *detect_seconds = tl_seconds() - begin;
+    s->touch = tl_collide_touches(w->collide, &count);
+    TL_REQUIRE(w->ctx, count < INT32_MAX / 8, TALUS_ERR_ARG, "step: %lld contacts",
+               (long long)count);
+    s->contacts = (int32_t)count;
+    TL_TRY(stage_motion(w, step));
+    const bool impact = w->def.scheme == TALUS_SCHEME_MOREAU_JEAN;
+    TL_TRY(stage_reserve_contacts(w->ctx, s, w->def.dim, impact, s->contacts));
+    TL_TRY(tl_contacts_reserve(w->ctx, &w->contacts, s->contacts));
+    TL_TRY(stage_layout(w));
+    TL_TRY(tl_team_reserve(w->ctx, threads));
+    stage_fill fill = {w, step};
+    tl_parallel(w->ctx, threads, stage_work, &fill);
+    return TALUS_OK;
+}
+
+// ---- start and definition ----------------------------------------------------------------------
+
+// −1, 0, 1 as contact i of the last step comes before, is, or comes after the touch.
+static int stage_compare(const tl_contacts *c, int32_t i, const tl_touch *t) {
+    if (c->a[i] != t->a) return c->a[i] < t->a ? -1 : 1;
+    if (c->b[i] != t->b) return c->b[i] < t->b ? -1 : 1;
+    return c->feature[i] == t->feature ? 0 : c->feature[i] < t->feature ? -1 : 1;
+}
+
+void tl_stage_warm_start(talus_world *w, const tl_step *step) {
+    tl_stage *s = &w->stage;
+    const tl_contacts *c = &w->contacts;
+    const int32_t dim = w->def.dim;
+    const double scale = c->h > 0.0 ? step->h / c->h : 1.0;
+    TL_ASSUME(dim == 2 || dim == 3);
+    memset(s->r, 0, (size_t)dim * (size_t)s->contacts * sizeof *s->r);
+    if (!w->def.warm_start) return;
+    int32_t old = 0;
+    for (int32_t i = 0; i < s->contacts; i++) { // both lists are sorted
+        while (old < c->count && stage_compare(c, old, s->touch + i) < 0) old++;
+        if (old == c->count) return;
+        if (stage_compare(c, old, s->touch + i) != 0) continue;
+        double frame[9];
+        tl_frame(dim, s->touch[i].normal, frame);
+        for (int32_t k = 0; k < dim; k++)
+            s->r[(int64_t)i * dim + k] =
+                scale * tl_dot3(frame + 3 * k, c->impulse + 3 * (int64_t)old);
+    }
+}
+
+talus_global_def tl_stage_def(const talus_world *w) {
+    const tl_stage *s = &w->stage;
+    return (talus_global_def){
+        .dim = w->def.dim,
+        .count = s->contacts,
+        .body_count = s->groups,
+        .body_start = s->group_start,
+        .mass_diagonal = s->diagonal ? s->mass : NULL,
+        .mass_block = s->diagonal ? NULL : s->mass,
+        .h_row_start = s->h_start,
+        .h_body = s->h_body,
+        .h_block = s->h_block,
+        .f = s->f,
+        .w = s->w,
+        .law = {.law =
+                    w->def.scheme == TALUS_SCHEME_CONVEX ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB,
+                .mu = s->mu},
+    };
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contacts that outlive a step: what a user looks at, and what the next step starts from.
+#include "base/vec3.h"
+#include "world/world_impl.h"
+#include <string.h>
+
+talus_status tl_contacts_reserve(talus_context *ctx, tl_contacts *c, int64_t need) {
+    if (need <= c->room) return TALUS_OK;
+    const int64_t room = need + need / 8, n = c->count;
+    const struct {
+        void *array;
+        int width;
+        size_t size;
+    } all[] = {{&c->a, 1, sizeof *c->a},
+               {&c->b, 1, sizeof *c->b},
+               {&c->feature, 1, sizeof *c->feature},
+               {&c->point, 3, sizeof *c->point},
+               {&c->normal, 3, sizeof *c->normal},
+               {&c->gap, 1, sizeof *c->gap},
+               {&c->impulse, 3, sizeof *c->impulse},
+               {&c->velocity, 3, sizeof *c->velocity},
+               {&c->status, 1, sizeof *c->status}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        TL_TRY(tl_realloc(ctx, n * all[k].width, room * all[k].width, all[k].size, all[k].array));
+    c->room = (int32_t)room;
+    return TALUS_OK;
+}
+
+void tl_contacts_clear(talus_context *ctx, tl_contacts *c) {
+    void *const owned[] = {c->a,   c->b,       c->feature,  c->point, c->normal,
+                           c->gap, c->impulse, c->velocity, c->status};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(ctx, owned[k]);
+    *c = (tl_contacts){0};
+}
+
+// Open: no impulse to speak of beside the largest one of all. Sliding: on the edge of the cone.
+#define CONTACTS_OPEN 1e-12
+#define CONTACTS_EDGE 1e-6
+
+static uint8_t contacts_status(int32_t dim, const double *r, double mu, double largest) {
+    const double tangent = dim == 2 ? fabs(r[1]) : hypot(r[1], r[2]);
+    if (!(r[0] > CONTACTS_OPEN * largest)) return 0;
+    return tangent >= (1.0 - CONTACTS_EDGE) * mu * r[0] ? 2 : 1;
+}
+
+void tl_contacts_describe(talus_world *w, int32_t i, const tl_touch *t) {
+    tl_contacts *c = &w->contacts;
+    const int64_t at = 3 * (int64_t)i;
+    c->a[i] = t->a;
+    c->b[i] = t->b;
+    c->feature[i] = t->feature;
+    c->gap[i] = t->gap;
+    tl_copy3(t->normal, c->normal + at);
+    tl_axpy3(w->stage.pose[t->a].x, 1.0, t->arm_a, c->point + at);
+    tl_axpy3(c->point + at, -0.5 * t->gap, t->normal, c->point + at);
+}
+
+void tl_contacts_take(talus_world *w, const tl_step *step) {
+    tl_contacts *c = &w->contacts;
+    const tl_stage *s = &w->stage;
+    const int32_t dim = w->def.dim;
+    double largest = 0.0;
+    for (int32_t i = 0; i < s->contacts; i++) largest = fmax(largest, s->r[(int64_t)i * dim]);
+    for (int32_t i = 0; i < s->contacts; i++) {
+        const tl_touch *t = s->touch + i;
+        const int64_t at = (int64_t)i * dim, three = 3 * (int64_t)i;
+        const double *r = s->r + at;
+        double frame[9], *impulse = c->impulse + three, *velocity = c->velocity + three;
+        tl_frame(dim, t->normal, frame);
+        tl_contacts_describe(w, i, t);
+        for (int k = 0; k < 3; k++) impulse[k] = velocity[k] = 0.0;
+        for (int k = 0; k < dim; k++) {
+            // what the law saw, less what it saw besides the velocity
+            const double u = s->u[at + k] - s->w[at + k] + s->given[at + k];
+            tl_axpy3(impulse, r[k], frame + 3 * k, impulse);
+            tl_axpy3(velocity, u, frame + 3 * k, velocity);
+        }
+        c->status[i] = contacts_status(dim, r, s->mu[i], largest);
+    }
+    c->count = s->contacts;
+    c->h = step->h;
+}
+
+void talus_world_contacts(const talus_world *w, talus_contact_view *out) {
+    const tl_contacts *c = &w->contacts;
+    *out = (talus_contact_view){.count = c->count,
+                                .a = c->a,
+                                .b = c->b,
+                                .feature = c->feature,
+                                .point = c->point,
+                                .normal = c->normal,
+                                .gap = c->gap,
+                                .impulse = c->impulse,
+                                .velocity = c->velocity,
+                                .status = c->status};
+}

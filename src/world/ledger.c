@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the energy of a step went [theory/schemes]. With D = v+ − v, the impulses F of given forces
+// (gravity too) and M D = F + Hᵀ r, the change of kinetic and potential energy is exactly
+//     work of forces − (theta − ½) D·F + ½ (v+ + v)·Hᵀ r,
+// and H v = u − (share of given motions), so that the last term is work of obstacles and a sum over
+// contacts, which is split:
+//     gap schemes (theta = 1):  − ½ D·M D + u+·r;  the first is the loss of the impact where a
+//         contact acts on the body, else of the time stepping; −u_T·r_T is friction, −u_N r_N the
+//         work of closing gaps;
+//     moreau-jean: with ũ = (u+ + e u)/(1 + e) and c = (1 − e)/(1 + e), −½ (u+ + u)·r = −ũ·r +
+//         ½ c (u+ − u)·r; −ũ_T·r_T is friction, the second term the loss of the impact.
+#include "base/vec3.h"
+#include "world/world_impl.h"
+
+tl_account tl_world_account(const talus_world *w) {
+    tl_account sum = {0};
+    for (int k = 0; k < w->model_count; k++)
+        w->model[k]->ops->account(w->model[k], w->def.gravity, &sum);
+    return sum;
+}
+
+// Friction, gaps and obstacles of the gap schemes.
+static void ledger_gap_contacts(const talus_world *w, talus_ledger *out) {
+    const tl_stage *s = &w->stage;
+    const int32_t dim = w->def.dim;
+    for (int64_t k = 0; k < (int64_t)s->contacts * dim; k++) {
+        const double power = s->r[k] * (s->u[k] - s->w[k] + s->given[k]);
+        out->work_obstacles -= s->r[k] * s->given[k];
+        if (k % dim == 0)
+            out->loss_numerical -= power;
+        else
+            out->loss_friction -= power;
+    }
+}
+
+// The same with impact laws. Forces that press a parting pair together during a step can make the
+// sum over all impacts slightly negative: such an amount is one of the time stepping.
+static void ledger_impact_contacts(const talus_world *w, talus_ledger *out) {
+    const tl_stage *s = &w->stage;
+    const int32_t dim = w->def.dim;
+    double impact = 0.0;
+    for (int32_t i = 0; i < s->contacts; i++) {
+        const talus_material_def *pair =
+            w->materials.pair + (int64_t)w->item_material[s->touch[i].a] * w->materials.count +
+            w->item_material[s->touch[i].b];
+        for (int32_t k = 0; k < dim; k++) {
+            const int64_t at = (int64_t)i * dim + k;
+            const double e = k == 0 ? pair->restitution : pair->restitution_t, r = s->r[at];
+            const double now = s->u[at] - s->w[at] + s->given[at], before = s->prior[at];
+            const double formal = r * (now + e * before) / (1.0 + e);
+            impact += 0.5 * (1.0 - e) / (1.0 + e) * r * (now - before);
+            out->work_obstacles -= r * s->given[at];
+            if (k == 0)
+                out->loss_numerical -= formal;
+            else
+                out->loss_friction -= formal;
+        }
+    }
+    if (impact >= 0.0)
+        out->loss_impact += impact;
+    else
+        out->loss_numerical += impact;
+}
+
+// ½ D·M D and D·F of a group, and ½ v·M v before and after.
+typedef struct ledger_group {
+    double jump, force, before, after;
+} ledger_group;
+
+static ledger_group ledger_get_group(const tl_stage *s, int32_t group, const double *mass) {
+    const int32_t first = s->group_start[group], size = s->group_start[group + 1] - first;
+    const double *v = s->before + first, *next = s->after + first, *f = s->f + first;
+    ledger_group sum = {0};
+    for (int32_t a = 0; a < size; a++) {
+        double old = 0.0, new = 0.0;
+        for (int32_t b = 0; b < size; b++) {
+            if (s->diagonal && b != a) continue;
+            const double m = mass[s->diagonal ? a : a * size + b];
+            old += m * v[b];
+            new += m *next[b];
+        }
+        const double d = next[a] - v[a];
+        sum.jump += 0.5 * d * (new - old);
+        sum.force += d * (f[a] - old);
+        sum.before += 0.5 * old * v[a];
+        sum.after += 0.5 * new *next[a];
+    }
+    return sum;
+}
+
+double tl_ledger_energies(const talus_world *w, const tl_step *step, const tl_account *start,
+                          talus_ledger *out) {
+    const tl_stage *s = &w->stage;
+    const bool impact = w->def.scheme == TALUS_SCHEME_MOREAU_JEAN;
+    const double *mass = s->mass;
+    double before = 0.0, after = 0.0;
+    for (int32_t g = 0; g < s->groups; g++) {
+        const int32_t size = s->group_start[g + 1] - s->group_start[g];
+        const ledger_group sum = ledger_get_group(s, g, mass);
+        mass += s->diagonal ? size : (int64_t)size * size;
+        before += sum.before;
+        after += sum.after;
+        if (impact)
+            out->loss_numerical += (step->theta - 0.5) * sum.force;
+        else if (s->acting[g])
+            out->loss_impact += sum.jump;
+        else
+            out->loss_numerical += sum.jump;
+    }
+    // What a model's own energy differs by from ½ v·M v, as it does when M changes with the pose.
+    out->loss_numerical += start->kinetic - before;
+    if (impact)
+        ledger_impact_contacts(w, out);
+    else
+        ledger_gap_contacts(w, out);
+    for (int k = 0; k < w->model_count; k++) {
+        const int32_t at = s->group_start[s->first_group[k]];
+        out->work_forces +=
+            w->model[k]->ops->work(w->model[k], step, s->before + at, s->after + at);
+    }
+    return after;
+}
+
+void tl_ledger_close(const talus_world *w, double after, const tl_account *end, talus_ledger *out) {
+    out->loss_numerical += after - end->kinetic;
+    out->kinetic = end->kinetic;
+    out->potential = end->potential;
+    tl_copy3(end->momentum, out->momentum);
+    tl_copy3(end->angular, out->angular);
+    out->bodies = end->bodies;
+    out->contacts = w->contacts.count;
+    for (int32_t i = 0; i < w->contacts.count; i++) {
+        out->open += w->contacts.status[i] == 0;
+        out->stick += w->contacts.status[i] == 1;
+        out->slip += w->contacts.status[i] == 2;
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step: find contacts, assemble, solve, certify, account, and only then change the state. All
+// that can fail comes before the first change.
+#include "base/timer.h"
+#include "base/vec3.h"
+#include "world/world_impl.h"
+#include <string.h>
+
+// Pairs of the moreau-jean scheme touch up to rounding: this part of the smallest body.
+#define STEP_TOUCH 1e-10
+
+static tl_step step_begin(const talus_world *w) {
+    tl_step step = {.time = w->time, .h = w->def.step, .theta = 1.0};
+    if (w->def.scheme == TALUS_SCHEME_MOREAU_JEAN) step.theta = w->def.theta;
+    tl_copy3(w->def.gravity, step.gravity);
+    if (w->def.max_move > 0.0)
+        for (int k = 0; k < w->model_count; k++)
+            step.h = w->model[k]->ops->step_limit(w->model[k], &step, w->def.max_move);
+    return step;
+}
+
+static double step_reach(const talus_world *w, const tl_step *step) {
+    if (w->def.scheme == TALUS_SCHEME_MOREAU_JEAN)
+        return isfinite(w->smallest) ? STEP_TOUCH * w->smallest : 0.0;
+    if (w->def.reach > 0.0) return w->def.reach;
+    const bool opens = w->def.scheme == TALUS_SCHEME_CONVEX;
+    const int64_t pairs = (int64_t)w->materials.count * w->materials.count;
+    double speed = 0.0, slip = 0.0, mu = 0.0;
+    for (int k = 0; k < w->model_count; k++) {
+        speed = fmax(speed, w->model[k]->ops->speed(w->model[k], step, false));
+        if (opens) slip = fmax(slip, w->model[k]->ops->speed(w->model[k], step, true));
+    }
+    // the associated law holds sliding surfaces mu h |u_T| apart
+    for (int64_t k = 0; opens && k < pairs; k++) mu = fmax(mu, w->materials.pair[k].friction);
+    return 2.0 * step->h * (speed + mu * slip);
+}
+
+// Solve the staged problem; fills r, u and the velocities after.
+static talus_status step_solve(talus_world *w, const tl_step *step, const talus_problem *p,
+                               talus_ledger *out) {
+    tl_stage *s = &w->stage;
+    talus_solve_info info = {.outcome = TALUS_OUTCOME_SOLVED};
+    talus_certificate verdict = {0};
+    const double begin = tl_seconds();
+    tl_stage_warm_start(w, step);
+    if (s->contacts > 0) {
+        TL_TRY(talus_solver_prepare(w->solver, p));
+        TL_TRY(talus_solver_solve(w->solver, s->r, &info));
+        TL_REQUIRE(w->ctx, info.outcome != TALUS_OUTCOME_CANCELLED, TALUS_ERR_CANCELLED,
+                   "step %lld: cancelled while solving", (long long)w->steps + 1);
+    }
+    const double solved = tl_seconds();
+    TL_TRY(talus_certify(p, s->r, &verdict));
+    out->solve_seconds = solved - begin;
+    out->certify_seconds = tl_seconds() - solved;
+    TL_TRY(talus_problem_state(p, s->r, s->after, s->u, NULL));
+    for (int32_t k = 0; k < s->dof; k++)
+        TL_REQUIRE(w->ctx, isfinite(s->after[k]), TALUS_ERR_PROBLEM,
+                   "step %lld at time %g: the solver '%s' gave a velocity that is not finite",
+                   (long long)w->steps + 1, w->time, w->solver_name);
+    out->iterations = info.iterations;
+    out->outcome = info.outcome;
+    out->residual = verdict.residual;
+    out->natural = verdict.natural;
+    out->missed = !(verdict.residual <= w->def.tolerance);
+    return TALUS_OK;
+}
+
+// The deepest overlap, and the groups that contacts act on.
+static double step_look(talus_world *w) {
+    tl_stage *s = &w->stage;
+    double deepest = 0.0;
+    for (int32_t i = 0; i < s->contacts; i++) {
+        deepest = fmax(deepest, -s->touch[i].gap);
+        bool acts = false;
+        for (int32_t k = 0; k < w->def.dim; k++) acts |= s->r[(int64_t)i * w->def.dim + k] != 0.0;
+        for (int64_t e = s->h_start[i]; acts && e < s->h_start[i + 1]; e++)
+            s->acting[s->h_body[e]] = 1;
+    }
+    return deepest;
+}
+
+// The staged problem, in the memory of the one before where there is one.
+static talus_status step_make_problem(talus_world *w) {
+    const talus_global_def def = tl_stage_def(w);
+    if (!w->problem) return talus_problem_create_global(w->ctx, &def, &w->problem);
+    const talus_status status = talus_problem_update_global(w->problem, &def);
+    if (status != TALUS_OK) {
+        talus_problem_destroy(w->problem);
+        w->problem = NULL;
+    }
+    return status;
+}
+
+// A step of the schemes that solve a problem: all of it but the clock.
+static talus_status step_solving(talus_world *w, const tl_step *step, double reach,
+                                 talus_ledger *out) {
+    const double begin = tl_seconds();
+    TL_TRY(tl_stage_fill(w, step, reach, &out->detect_seconds));
+    TL_TRY(step_make_problem(w));
+    out->assemble_seconds = tl_seconds() - begin - out->detect_seconds;
+    TL_TRY(step_solve(w, step, w->problem, out));
+
+    // From here on nothing can fail.
+    out->penetration = step_look(w);
+    const tl_account start = tl_world_account(w);
+    const double after = tl_ledger_energies(w, step, &start, out);
+    tl_contacts_take(w, step);
+    for (int k = 0; k < w->model_count; k++)
+        w->model[k]->ops->commit(w->model[k], step,
+                                 w->stage.after + w->stage.group_start[w->stage.first_group[k]]);
+    const tl_account end = tl_world_account(w);
+    tl_ledger_close(w, after, &end, out);
+    return TALUS_OK;
+}
+
+talus_status talus_world_step(talus_world *w, talus_ledger *ledger) {
+    talus_ledger out = {0};
+    const double begin = tl_seconds();
+    const tl_step step = step_begin(w);
+    const double reach = step_reach(w, &step);
+    if (w->springs)
+        TL_TRY(tl_world_step_penalty(w, &step, reach, &out));
+    else
+        TL_TRY(step_solving(w, &step, reach, &out));
+    w->time = step.time + step.h;
+    w->steps++;
+    w->missed_steps += out.missed;
+    out.step = w->steps;
+    out.time = w->time;
+    out.h = step.h;
+    out.missed_steps = w->missed_steps;
+    out.total_seconds = tl_seconds() - begin;
+    if (ledger) *ledger = out;
+    return TALUS_OK;
+}

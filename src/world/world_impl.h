@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The world from inside.
+#ifndef TL_WORLD_IMPL_H
+#define TL_WORLD_IMPL_H
+#include "base/context.h"
+#include "collide/collide.h"
+#include "model/model.h"
+#include "rigid/penalty.h"
+#include "rigid/rigid.h"
+#include "talus/world.h"
+
+enum { TL_WORLD_MODELS = 4 }; // room for models
+
+/// Materials and what holds between any two of them.
+typedef struct tl_materials {
+    int32_t count;
+    talus_material_def *own;  // count
+    talus_material_def *pair; // count × count
+} tl_materials;
+
+talus_status tl_materials_add(talus_context *ctx, tl_materials *m,
+                              const talus_material_def *material) TALUS_MUST_CHECK;
+talus_status tl_materials_set_pair(talus_context *ctx, tl_materials *m, int32_t a, int32_t b,
+                                   const talus_material_def *pair) TALUS_MUST_CHECK;
+void tl_materials_clear(talus_context *ctx, tl_materials *m);
+
+/// Contacts of the last step: the arrays behind talus_contact_view. Their keys and impulses are
+/// what the next step starts from, so they belong to the state.
+typedef struct tl_contacts {
+    int32_t count, room;
+    int32_t *a, *b;
+    uint32_t *feature;
+    double *point, *normal, *gap, *impulse, *velocity;
+    uint8_t *status;
+    double h; // length of the step that the impulses are of
+} tl_contacts;
+
+talus_status tl_contacts_reserve(talus_context *ctx, tl_contacts *c, int64_t need) TALUS_MUST_CHECK;
+void tl_contacts_clear(talus_context *ctx, tl_contacts *c);
+
+/// The problem of the step in hand, as arrays. Kept between steps for their memory only.
+typedef struct tl_stage {
+    int64_t item_room, group_room, dof_room, mass_room, contact_room, block_room, value_room;
+    tl_pose *pose;        // items
+    int32_t *group_of;    // items: −1 where the motion is given
+    int32_t *group_start; // groups + 1: first unknown
+    uint8_t *acting;      // groups: a contact acts on it
+    bool diagonal;        // `mass` holds diagonals
+    double *mass, *f, *before, *after;
+    int64_t *h_start; // contacts + 1, in blocks
+    int64_t *h_value; // contacts + 1: where the values of a contact's blocks begin
+    int32_t *h_body;
+    double *h_block;
+    double *w;     // dim * contacts: what the law sees besides H v
+    double *given; // dim * contacts: share of given motions in the relative velocity
+    double *prior; // dim * contacts, moreau-jean: relative velocity before the step
+    double *mu;    // contacts
+    double *r, *u; // dim * contacts
+    int32_t groups, dof, contacts;
+    const tl_touch *touch; // contacts; borrowed from the search
+    int32_t first_item[TL_WORLD_MODELS + 1], first_group[TL_WORLD_MODELS + 1];
+} tl_stage;
+
+struct talus_world {
+    talus_context *ctx;
+    talus_world_def def; // .solver points to solver_name
+    char *solver_name;
+    talus_solver *solver;
+    talus_problem *problem; // of the last step
+    tl_collide *collide;
+    tl_model *model[TL_WORLD_MODELS];
+    int model_count;
+    tl_rigid *rigid; // model 0
+    tl_materials materials;
+    talus_shape_def *shape;
+    double *extent; // of each shape
+    int32_t shape_count, shape_room;
+    int32_t *item_shape, *item_material;
+    int32_t item_room;
+    double smallest; // least extent of a bounded shape in use; infinite: none
+    tl_contacts contacts;
+    tl_stage stage;
+    double time;
+    int64_t steps, missed_steps;
+    // penalty
+    tl_springs *springs;  // NULL with other schemes
+    double elastic;       // [J] in springs now
+    double *curvature;    // of each body's surface
+    double *given_motion; // 6 for each body: mean velocity and spin over the step in hand
+    int32_t spring_count, spring_room;
+};
+
+// ---- assemble.c --------------------------------------------------------------------------------
+
+/// Unit tangents to n: (−n_y, n_x) in 2D; in 3D the axis least aligned with n, made orthogonal, and
+/// n × that. `frame` holds n and the tangents as rows of three.
+void tl_frame(int32_t dim, const double n[3], double frame[9]);
+/// Find the contacts of the step and fill the stage with its problem. Changes nothing else.
+talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
+                           double *detect_seconds) TALUS_MUST_CHECK;
+/// Put the impulses of the last step into r where a contact has persisted, scaled to the new
+/// length.
+void tl_stage_warm_start(talus_world *w, const tl_step *step);
+talus_global_def tl_stage_def(const talus_world *w);
+talus_status tl_stage_reserve_items(talus_context *ctx, tl_stage *s,
+                                    int64_t items) TALUS_MUST_CHECK;
+void tl_stage_clear(talus_context *ctx, tl_stage *s);
+
+// ---- ledger.c ----------------------------------------------------------------------------------
+
+/// Energies of the step from r, u, and the velocities before and after; `start` holds the sums of
+/// the state before. Called before the models commit. Returns ½ v+·M v+ [J], to be handed to
+/// tl_ledger_close, which completes the ledger when models and contacts are those after the step.
+double tl_ledger_energies(const talus_world *w, const tl_step *step, const tl_account *start,
+                          talus_ledger *out);
+void tl_ledger_close(const talus_world *w, double after, const tl_account *end, talus_ledger *out);
+/// Sums over all models.
+tl_account tl_world_account(const talus_world *w);
+
+// ---- contacts.c --------------------------------------------------------------------------------
+
+/// Replace the contacts by those of the stage, for which room was made.
+void tl_contacts_take(talus_world *w, const tl_step *step);
+/// Key, point, normal and gap of contact i, from the poses of the stage.
+void tl_contacts_describe(talus_world *w, int32_t i, const tl_touch *t);
+
+// ---- penalty_step.c ----------------------------------------------------------------------------
+
+/// All of a step but the clock.
+talus_status tl_world_step_penalty(talus_world *w, const tl_step *step, double reach,
+                                   talus_ledger *out) TALUS_MUST_CHECK;
+
+#endif // TL_WORLD_IMPL_H
