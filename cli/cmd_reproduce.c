@@ -84,7 +84,7 @@ const reproduce_experiment reproduce_experiments[] = {
     {"a-sediment", "disks settle in a box",
      "100 to 1600 disks with random velocities in a box of 12 x 22 mm, e = 1, mu = 0.2, h = 1e-4 "
      "s, "
-     "T = 1 s (short form: 100 and 200) [Abide et al., Tables 5 and 6].",
+     "T = 1 s (short form: 100) [Abide et al., Tables 5 and 6].",
      reproduce_sediment},
     {"a-drum", "a turning drum",
      "Steel disks (r <= 2.7 mm) in a drum (R = 0.05 m) turning at 40 rpm, e_n = 0.6, mu = 0.22, h "

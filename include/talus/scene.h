@@ -53,8 +53,8 @@ typedef struct talus_scene_key {
                               ///< "bodies.N", …; keys of one section follow each other
     const char *section_text; ///< about the section, or NULL
     const char *key;
-    const char *kind; ///< "number", "integer", "vector", "text", "choice", "yes/no", …
-    const char *unit; ///< "m", "rad", … or ""
+    const char *kind;    ///< "number", "integer", "vector", "text", "choice", "yes/no", …
+    const char *unit;    ///< "m", "rad", … or ""
     const char *initial; ///< default as text, or in words; NULL: required
     const char *only;    ///< "shape: sphere, drum": goes only with these values of that key; or ""
     const char *text;

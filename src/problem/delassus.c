@@ -52,8 +52,7 @@ static void delassus_fill_local(const delassus_build *build, int32_t s) {
     while (adjacent && put < w->start[s + 1]) w->col[put++] = w->row_of[*adjacent++];
 }
 
-// ---- separable
-// -----------------------------------------------------------------------------------
+// ---- separable ----------------------------------------------------------------------------------
 
 // Block e of H and its row of Y. Where M is diagonal, Y is H with its columns scaled.
 typedef struct delassus_block {
@@ -294,8 +293,7 @@ static talus_status delassus_normal(tl_delassus *w) {
     return TALUS_OK;
 }
 
-// ---- coupled
-// -------------------------------------------------------------------------------------
+// ---- coupled ------------------------------------------------------------------------------------
 
 // M sparse or constrained: Y is d rows over all unknowns per block, each of them a solve.
 static talus_status delassus_coupled(tl_delassus *w) {

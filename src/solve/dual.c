@@ -254,7 +254,8 @@ talus_status tl_dual_prepare_whole(talus_solver *base, const talus_problem *p) {
 talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p) {
     TL_TRY(dual_prepare_given(base, p, TL_DUAL_VECTORS, true));
     tl_dual *s = (tl_dual *)base;
-    s->largest = dual_largest(s);
+    const double step = ((const tl_dual_options *)base->options)->step;
+    s->largest = step > 0.0 ? 1.0 / step : dual_largest(s);
     return TALUS_OK;
 }
 

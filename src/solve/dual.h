@@ -52,8 +52,9 @@ typedef struct tl_dual {
     double *trace;    // rows: tr W_ii
     double *weight;   // rows: metric of the projection, 1 or λmax(W_ii)/max λmax
     double scale;     // of the `residual` measure
-    double largest;   // an estimate of λmax(W), in the metric of `weight`, from above
-    double *part;     // sums over TL_DUAL_BLOCK rows, added up in order
+    double largest; // an estimate of λmax(W), in the metric of `weight`, from above; where a step
+                    // is given, what that step is the inverse of
+    double *part;   // sums over TL_DUAL_BLOCK rows, added up in order
     double *vector[TL_DUAL_VECTORS];
     double *best;
     bool warm;   // start from the r given

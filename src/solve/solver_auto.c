@@ -50,8 +50,17 @@ enum {
     AUTO_PATIENCE = 60, // sweeps without progress before a proximal term is tried
     AUTO_STUCK = 150,   // Newton steps without progress before something else is tried
     AUTO_INTERIOR = 60, // iterations that an interior point is given
+    AUTO_LARGE = 4096,  // contacts from which on sweeps get inertia,
+    AUTO_RELAXED = 200, // first sweeps under the associated law then,
+    AUTO_CHECK = 20,    // sweeps between two checks then,
+    AUTO_LONG = 300,    // and AUTO_PATIENCE
 };
 #define AUTO_PROXIMAL 0.1 // first proximal term, in units of λ_i
+// Sweeps over large problems: Nesterov's momentum, capped, with a proximal term. Conjugate
+// gradients restart at every other sweep there, for among many contacts some are always changing
+// state. For the same reason the measure goes up and down, and only frequent checks find it low.
+#define AUTO_INERTIA 0.9
+#define AUTO_CALM 0.3
 
 // ---- costs -------------------------------------------------------------------------------------
 
@@ -144,10 +153,23 @@ static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info) {
     nlgs->base.prepare_seconds = base->prepare_seconds;
     inner->common = opt->common;
     inner->patience = AUTO_PATIENCE;
+    if (base->problem->count >= AUTO_LARGE) {
+        inner->inertia = AUTO_INERTIA;
+        inner->proximal = AUTO_CALM;
+        inner->patience = AUTO_LONG;
+        inner->relaxed = AUTO_RELAXED;
+        if (inner->common.check == 0) inner->common.check = AUTO_CHECK;
+        tl_log(base->ctx, TALUS_LOG_INFO,
+               "auto: %d contacts: sweeps with inertia %g and proximal term %g; if from zero, %d "
+               "under the associated law first",
+               base->problem->count, inner->inertia, inner->proximal, inner->relaxed);
+    }
     nlgs->base.ops->solve(&nlgs->base, r, info);
     nlgs->leave = NULL;
     nlgs->base.monitor = NULL;
     inner->patience = 0;
+    inner->inertia = inner->proximal = 0.0;
+    inner->relaxed = 0;
 }
 
 // The witness g says g·(W r + q) = g·q < 0 for every r, because W g = 0. To rounding W g is never

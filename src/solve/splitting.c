@@ -6,6 +6,7 @@
 #include "base/timer.h"
 #include "linalg/dense.h"
 #include "linalg/dense_inline.h"
+#include "solve/gradient.h"
 #include "solve/measure.h"
 #include "solve/sweep.h"
 #include <math.h>
@@ -13,6 +14,7 @@
 
 // Below this many blocks a sweep costs less than the barriers and the reordering would.
 enum { COLOUR_FROM = 1024 };
+#define RELAXED_INERTIA 0.98 // under the associated law
 
 static const char *splitting_local_name(int k) { return tl_local_solvers[k].name; }
 
@@ -51,6 +53,11 @@ const tl_option tl_splitting_rows[] = {
         .text = "sweeps without progress before the proximal term is raised; 0: never"),
     ROW(momentum, TL_OPTION_YES_NO, "yes",
         .text = "carry on the direction of the last sweeps (nonlinear conjugate gradients)"),
+    ROW(inertia, TL_OPTION_NUMBER, "0", .low = 0.0, .high = 1.0,
+        .text = "momentum by Nesterov's rule instead, this share of the last step at most; 0: no"),
+    ROW(relaxed, TL_OPTION_INTEGER, "0", .low = 0, .high = 1000000,
+        .text = "sweeps under the associated law, with full inertia, that a start from zero gets "
+                "first"),
     ROW(symmetric, TL_OPTION_YES_NO, "no", .text = "every other sweep backwards"),
     ROW(local_tolerance, TL_OPTION_NUMBER, "1e-10", .low = 0.0, .high = 1.0,
         .text = "relative error the one-contact solver stops at"),
@@ -136,7 +143,8 @@ static void splitting_row(tl_splitting *s, int32_t row) {
     // the fixed points of the sweep stay those of the problem.
     double beta = s->proximal * trace / d;
     for (int k = 0; k < d; k++) a[k * d + k] += beta;
-    const tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
+    tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
+    if (s->associated) law.zeta = law.mu;
     const bool coulomb = splitting_is_coulomb(&law);
     if (s->sound) s->sound[row] = coulomb && (d == 2 || tl_schur_make(a, &s->schur[row]));
     const bool sound = d == 3 && s->sound && s->sound[row]; // needs no inverse
@@ -336,6 +344,8 @@ typedef struct splitting_run {
     double energy;             // Σ λ_i |Δr_i|² of it
     bool plain;                // no momentum for now
     double beta;               // share of the direction carried on; 0: a restart
+    double theta;              // of Nesterov's rule; 1: a restart
+    bool relaxed;              // the first sweeps, under the associated law, are under way
     double check_activity;     // activity and measure at the last check, to foresee the next one
     double check_measure;
 } splitting_run;
@@ -400,6 +410,7 @@ static bool splitting_calm(splitting_run *run) {
     splitting_rows(s);
     run->best_sweep = run->sweeps;
     run->beta = 0.0;
+    run->theta = 1.0;
     memcpy(s->r, s->best, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
     if (!s->w.assembled) tl_sweep_rebuild(s);
     return run->patience <= 1000.0 * opt->patience;
@@ -447,24 +458,54 @@ static bool splitting_interrupted(splitting_run *run) {
     return true;
 }
 
-// Nonlinear conjugate gradients, the change of a sweep taking the place of the gradient
-// (Fletcher-Reeves): r ← r + β p, p ← β p + Δr. β >= 1 would be an ascent: start again from p = 0.
+// Begin or end the sweeps under the associated law. The problem is convex then and needs no
+// proximal term; what it gives holds most contacts that can be held, and the sweeps under Coulomb's
+// law, whose sliding contacts disturb each other, start near the end.
+static void splitting_relax(splitting_run *run, bool begin) {
+    tl_splitting *s = run->s;
+    const tl_splitting_options *opt = s->base.options;
+    run->relaxed = s->associated = begin;
+    s->proximal = begin ? 0.0 : opt->proximal;
+    splitting_rows(s);
+    run->beta = 0.0;
+    run->theta = 1.0;
+}
+
+// The share β of the direction that is carried on after a sweep that changed r by `energy`.
+static double splitting_share(splitting_run *run, double energy) {
+    const tl_splitting_options *opt = run->s->base.options;
+    if (run->plain) return 0.0;
+    if (run->relaxed) return fmin(tl_gradient_momentum(&run->theta), RELAXED_INERTIA);
+    if (opt->inertia > 0.0) return fmin(tl_gradient_momentum(&run->theta), opt->inertia);
+    // Fletcher and Reeves. β >= 1 would be an ascent: start again.
+    return energy < run->energy ? energy / run->energy : 0.0;
+}
+
+// Momentum, Δr being the change of the sweep and p the direction kept:
+//     conjugate gradients, Δr in place of the gradient:    r ← r + β p,   p ← β p + Δr
+//     Nesterov, from one result of a sweep to the next:    p ← β (p + Δr),   r ← r + p
+// A restart is β = 0. `change` is cleared, for a row that sleeps adds nothing.
+static double splitting_carry(bool nesterov, double beta, double *p, double change) {
+    const double push = beta * (nesterov ? *p + change : *p);
+    *p = nesterov || !(beta > 0.0) ? push : push + change;
+    return push;
+}
+
 static void splitting_push(const splitting_run *run, tl_team *team, int rank) {
     const tl_splitting *s = run->s;
+    const tl_splitting_options *opt = s->base.options;
+    const bool nesterov = opt->inertia > 0.0 || run->relaxed;
     int64_t begin, end;
     tl_share((int64_t)s->plan.rows * s->w.dim, tl_team_size(team), rank, &begin, &end);
     for (int64_t k = begin; k < end; k++) {
-        const double push = run->beta * s->push[k];
-        s->r[k] += push;
-        s->push[k] = run->beta > 0.0 ? push + s->change[k] : 0.0;
-        s->change[k] = 0.0; // a row that sleeps adds nothing
+        s->r[k] += splitting_carry(nesterov, run->beta, &s->push[k], s->change[k]);
+        s->change[k] = 0.0;
     }
     if (s->w.assembled) return;
     tl_share(s->w.dof, tl_team_size(team), rank, &begin, &end); // z = N Hᵀ r goes along
     for (int64_t k = begin; k < end; k++) {
-        const double push = run->beta * s->z_push[k], change = s->z[k] - s->z_before[k];
-        s->z[k] += push;
-        s->z_push[k] = run->beta > 0.0 ? push + change : 0.0;
+        const double change = s->z[k] - s->z_before[k];
+        s->z[k] += splitting_carry(nesterov, run->beta, &s->z_push[k], change);
         s->z_before[k] = s->z[k];
     }
 }
@@ -472,10 +513,16 @@ static void splitting_push(const splitting_run *run, tl_team *team, int rank) {
 static void splitting_work(void *arg, tl_team *team, int rank) {
     splitting_run *run = arg;
     tl_splitting *s = run->s;
+    const tl_splitting_options *opt = s->base.options;
     for (;;) {
         if (run->check) {
             tl_sweep_measure(&run->sweep, team, rank);
-            if (rank == 0) splitting_judge(run);
+            if (rank == 0) {
+                splitting_judge(run);
+                if (run->sweeps == 0 && run->sweep.at_rest && !run->stop && s->push &&
+                    opt->relaxed > 0)
+                    splitting_relax(run, true);
+            }
             tl_barrier(team);
         }
         if (run->stop || run->over) return;
@@ -490,15 +537,17 @@ static void splitting_work(void *arg, tl_team *team, int rank) {
             run->activity = sqrt(splitting_sum(s, TL_PART_ACTIVITY));
             if (s->push) {
                 const double energy = splitting_sum(s, TL_PART_ENERGY);
-                run->beta = !run->plain && energy < run->energy ? energy / run->energy : 0.0;
+                run->beta = splitting_share(run, energy);
                 run->energy = energy;
             }
             // The first sweep changes r by what the natural map saw at the start.
             if (run->checked == 0 && run->sweeps == 1) run->check_activity = run->activity;
-            run->check = splitting_due(run);
-            if (splitting_interrupted(run)) {
-                run->over = run->check = true; // one last look: the best iterate must be known
-            }
+            run->over = splitting_interrupted(run);
+            if (run->relaxed &&
+                (run->over || run->sweeps >= opt->relaxed || run->sweeps >= opt->common.iterations))
+                splitting_relax(run, false);
+            // At the end one last look: the best iterate must be known.
+            run->check = run->over || (!run->relaxed && splitting_due(run));
         }
         tl_barrier(team);
     }
@@ -531,6 +580,7 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
                          .check = true,
                          .best_measure = INFINITY,
                          .patience = opt->patience,
+                         .theta = 1.0,
                          .mark_measure = INFINITY};
     tl_sweep_init(&run.sweep, s);
     run.sweep.at_rest = at_rest;

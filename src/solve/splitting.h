@@ -21,6 +21,8 @@ typedef struct tl_splitting_options {
     double relaxation;      // r ← r + ω (r⁺ − r)
     int32_t patience;       // sweeps without progress before β is raised; 0: never
     bool momentum;          // nonlinear conjugate gradients on the sweeps
+    double inertia;         // with momentum: largest share of Nesterov's; 0: conjugate gradients
+    int32_t relaxed;        // first sweeps from zero, under the associated law
     bool symmetric;         // every other sweep backwards
     double local_tolerance; // of the one-contact solver
     int32_t local_iterations;
@@ -61,6 +63,7 @@ typedef struct tl_splitting {
     double *z_push, *z_before; // with momentum
     int32_t *asleep;           // rows: sweeps left to sleep
     double *part;              // TL_PARTS sums per chunk, added up in the order of the chunks
+    bool associated;           // for now all blocks obey the associated law
     double proximal;           // β in force, in units of tr(W_ii)/d
     double scale;              // of the `residual` measure
     tl_splitting_leave leave;  // NULL: never
