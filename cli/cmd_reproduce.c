@@ -152,7 +152,7 @@ static const reproduce_experiment *reproduce_find(const char *name) {
 static void reproduce_print(const reproduce *r, double seconds) {
     if (r->rows > 0) {
         const int columns = 5;
-        const char **cell = cli_alloc((size_t)((r->rows + 1) * columns), sizeof *cell);
+        const char **cell = cli_alloc(((size_t)r->rows + 1) * (size_t)columns, sizeof *cell);
         static const char *const head[] = {"what", "measured", "published", "passes", "verdict"};
         for (int c = 0; c < columns; c++) cell[c] = head[c];
         for (int k = 0; k < r->rows; k++) {

@@ -89,7 +89,9 @@ static void axis_fit(plot_axis *a, const plot *p, bool x) {
 
 static void axis_grid(FILE *stream, const plot_axis *a, bool x) {
     const double step = a->log ? ceil((a->to - a->from) / 8.0) : axis_step(a);
-    for (double v = a->from; v <= a->to + 1e-9 * step; v += step) {
+    const int lines = (int)floor((a->to - a->from) / step + 1e-9);
+    for (int k = 0; k <= lines; k++) {
+        const double v = a->from + k * step;
         const double at = a->at_from + (v - a->from) / (a->to - a->from) * (a->at_to - a->at_from);
         fprintf(stream, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
                 x ? at : plot_left, x ? plot_top : at, x ? at : plot_right, x ? plot_bottom : at);

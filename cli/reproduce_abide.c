@@ -255,8 +255,9 @@ static bool sediment_one(reproduce *r, const sediment_set *set, int method, repr
         const double radius = k % 2 ? set->small : set->large;
         const talus_shape_def ball = {.kind = TALUS_SHAPE_SPHERE, .radius = radius};
         talus_body_def body = abide_ball(radius, 2600.0);
+        const int row = k / across;
         body.position[0] = (k % across + 0.5) * (0.012 / across);
-        body.position[1] = (k / across + 0.5) * pitch;
+        body.position[1] = (row + 0.5) * pitch;
         body.velocity[0] = reproduce_random(&seed, -0.1, 0.1);
         body.velocity[1] = reproduce_random(&seed, -0.1, 0.1);
         good = reproduce_body(r, w, &ball, &body);

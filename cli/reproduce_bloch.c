@@ -80,7 +80,7 @@ static void box_each(void *user, const talus_world *w, const talus_ledger *l) {
 
 static bool box_one(reproduce *r, const char *solver, int n, box_result *out) {
     talus_world *w = NULL;
-    int32_t material;
+    int32_t material = 0;
     const double delta = 10.0 / n;
     if (!bloch_world(r, 3, TALUS_SCHEME_CONVEX, bloch_step(n), 0.45 * delta, 0.0, solver, 1.0, &w,
                      &material))
@@ -180,7 +180,7 @@ static void heap_each(void *user, const talus_world *w, const talus_ledger *l) {
 
 static bool heap_one(reproduce *r, int n, double mu, double *average) {
     talus_world *w = NULL;
-    int32_t material;
+    int32_t material = 0;
     int64_t problems = 0;
     const talus_shape_def plane = {.kind = TALUS_SHAPE_HALF_SPACE};
     reproduce_sums sums = {0};
@@ -251,7 +251,7 @@ static bool collapse_one(reproduce *r, talus_scheme scheme, double mu, collapse_
     const talus_shape_def plane = {.kind = TALUS_SHAPE_HALF_SPACE};
     const talus_shape_def disk = {.kind = TALUS_SHAPE_SPHERE, .radius = radius};
     talus_world *w = NULL;
-    int32_t material;
+    int32_t material = 0;
     uint64_t seed = 7;
     *run = (collapse_run){0};
     // at most a tenth of the radius per step: no grain is faster than a fall from 10, √20
@@ -265,8 +265,9 @@ static bool collapse_one(reproduce *r, talus_scheme scheme, double mu, collapse_
         body.shape = shape;
         body.material = material;
         body.mass = reproduce_random(&seed, 1.0, 2.0);
-        body.position[0] = (k % 30 + 0.5) * pitch + (k < 30 ? 0.5 * radius : 0.0);
-        body.position[1] = radius + k / 30 * pitch;
+        const int row = k / 30;
+        body.position[0] = (k % 30 + 0.5) * pitch + (row == 0 ? 0.5 * radius : 0.0);
+        body.position[1] = radius + row * pitch;
         good = talus_world_add_body(w, &body, NULL) == TALUS_OK || reproduce_failed(r);
     }
     good =

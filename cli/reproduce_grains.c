@@ -169,7 +169,8 @@ static bool column_fill(reproduce *r, int32_t dim, double size, double height, t
         const int n = (int)floor((dim == 2 ? size : 2.0 * size) / 1.13);
         for (int k = 0; good && placed < count && k < (dim == 2 ? n : n * n); k++) {
             const double u = (k % n + 0.5) * 1.13 + reproduce_random(&seed, 0.0, 0.01);
-            const double v = (k / n + 0.5) * 1.13;
+            const int row = k / n;
+            const double v = (row + 0.5) * 1.13;
             double x[3] = {u, up, 0.0};
             if (dim == 3) {
                 x[0] = u - size, x[1] = v - size, x[2] = up;
@@ -306,10 +307,11 @@ static bool silo_rate(reproduce *r, double opening, int count, plot *shares, dou
     const int n = 14;
     for (int k = 0; good && k < count; k++) {
         const double pitch = width / n;
+        const int layer = k / (n * n);
         const double x[3] = {
             (k % n + 0.5) * pitch - 0.5 * width + reproduce_random(&seed, -0.01, 0.01),
             (k / n % n + 0.5) * pitch - 0.5 * width + reproduce_random(&seed, -0.01, 0.01),
-            0.6 + k / (n * n) * 1.13};
+            0.6 + layer * 1.13};
         good = grains_add(r, w, reproduce_random(&seed, 0.9, 1.1), x);
     }
     char *label = cli_text("opening %g", opening);
@@ -373,9 +375,10 @@ static bool janssen_one(reproduce *r, double height, double *filled, double *car
     bool good = grains_fixed(r, w, &ground, origin, 2) && grains_fixed(r, w, &tube, origin, 1);
     const int layers = (int)(height * 0.9);
     for (int k = 0; good && k < layers * 64; k++) {
+        const int layer = k / 64;
         const double x[3] = {(k % 8 - 3.5) * 1.13 + reproduce_random(&seed, -0.01, 0.01),
                              (k / 8 % 8 - 3.5) * 1.13 + reproduce_random(&seed, -0.01, 0.01),
-                             0.6 + k / 64 * 1.13};
+                             0.6 + layer * 1.13};
         if (hypot(x[0], x[1]) > radius - 0.6) continue;
         const double d = reproduce_random(&seed, 0.9, 1.1);
         mass += d * d * d;
