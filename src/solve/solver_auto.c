@@ -36,6 +36,7 @@ typedef enum auto_newton { AUTO_UNKNOWN, AUTO_THERE, AUTO_TOO_LARGE } auto_newto
 typedef struct auto_solver {
     tl_newton newton; // its nlgs is the first method
     auto_newton state;
+    double band; // operations of a Newton step, guessed before anything is set up
     // The running solve.
     int32_t decide;  // sweeps at which to think again
     int32_t since;   // the last time,
@@ -50,10 +51,11 @@ enum {
     AUTO_PATIENCE = 60, // sweeps without progress before a proximal term is tried
     AUTO_STUCK = 150,   // Newton steps without progress before something else is tried
     AUTO_INTERIOR = 60, // iterations that an interior point is given
-    AUTO_LARGE = 4096,  // contacts from which on sweeps get inertia,
-    AUTO_RELAXED = 200, // first sweeps under the associated law then,
-    AUTO_CHECK = 20,    // sweeps between two checks then,
-    AUTO_LONG = 300,    // and AUTO_PATIENCE
+    AUTO_LARGE = 4096,  // large: so many contacts or more,
+    AUTO_BAND = 5000,   // and a Newton step costs over so many sweeps. Then:
+    AUTO_RELAXED = 200, // first sweeps under the associated law,
+    AUTO_CHECK = 20,    // sweeps between two checks,
+    AUTO_LONG = 300,    // and in place of AUTO_PATIENCE
 };
 #define AUTO_PROXIMAL 0.1 // first proximal term, in units of λ_i
 // Sweeps over large problems: Nesterov's momentum, capped, with a proximal term. Conjugate
@@ -73,6 +75,56 @@ static double auto_sweep_cost(const auto_solver *s) {
 // Operations of a Newton step: the factors, and some passes over W and the contacts.
 static double auto_step_cost(const auto_solver *s) {
     return s->newton.lu->work + 4.0 * auto_sweep_cost(s);
+}
+
+// Breadth-first search over the contacts that row `first` is coupled with, directly or not: `seen`
+// is set to `mark` for them, `queue` holds them. Returns their number; `levels` is how many steps
+// away the farthest is.
+static int32_t auto_search(const tl_delassus *w, int32_t first, int32_t mark, int32_t *seen,
+                           int32_t *queue, int32_t *levels) {
+    int32_t count = 1, next = 0;
+    queue[0] = first;
+    seen[first] = mark;
+    for (*levels = 1;; ++*levels) {
+        const int32_t level = count;
+        for (; next < level; next++)
+            for (int64_t e = w->start[queue[next]]; e < w->start[queue[next] + 1]; e++)
+                if (seen[w->col[e]] != mark) {
+                    seen[w->col[e]] = mark;
+                    queue[count++] = w->col[e];
+                }
+        if (count == level) return count;
+    }
+}
+
+// Operations to factor W as a band: n contacts in L levels, n/L wide, cost n (n/L)² d³. A chain is
+// cheap, a packing in space is not. The search is repeated from the last contact found, which lies
+// at an end.
+static talus_status auto_guess(auto_solver *s) {
+    talus_context *ctx = s->newton.dual.base.ctx;
+    const tl_delassus *w = &((const tl_splitting *)s->newton.nlgs)->w;
+    int32_t *seen = NULL, *queue = NULL, levels;
+    talus_status status = TALUS_OK;
+    s->band = 0.0;
+    TL_GOTO(TL_ALLOC(ctx, w->rows, &seen));
+    TL_GOTO(TL_ALLOC(ctx, w->rows, &queue));
+    for (int32_t row = 0; row < w->rows; row++) {
+        if (w->order[row] < 0 || seen[row] != 0) continue;
+        int32_t count = auto_search(w, row, 1, seen, queue, &levels);
+        count = auto_search(w, queue[count - 1], 2, seen, queue, &levels);
+        const double width = (double)count / levels;
+        s->band += count * width * width * w->dim * w->dim * w->dim;
+    }
+done:
+    tl_free(ctx, seen);
+    tl_free(ctx, queue);
+    return status;
+}
+
+// Is the problem large, and a Newton step worth that many sweeps?
+static bool auto_is_large(const auto_solver *s) {
+    return s->newton.dual.base.problem->count >= AUTO_LARGE &&
+           s->band > AUTO_BAND * auto_sweep_cost(s);
 }
 
 static void auto_say(const auto_solver *s, const char *what, int32_t sweeps, double measure,
@@ -95,6 +147,8 @@ static talus_status auto_prepare(talus_solver *base, const talus_problem *p) {
     const auto_options *opt = base->options;
     TL_TRY(tl_newton_prepare_nlgs(&s->newton, p, opt->warm));
     s->state = AUTO_UNKNOWN;
+    s->band = 0.0;
+    if (p->count >= AUTO_LARGE) TL_TRY(auto_guess(s));
     return opt->ready ? auto_prepare_newton(s) : TALUS_OK;
 }
 
@@ -103,6 +157,11 @@ static talus_status auto_prepare(talus_solver *base, const talus_problem *p) {
 // Is Newton to take over, with `left` sweeps foreseen?
 static bool auto_newton_is_cheaper(auto_solver *s, int32_t sweeps, double measure, double left) {
     if (left < 2.0 * AUTO_FIRST) return false; // not worth its set-up
+    // An order by nested dissection may be ten times as good as a band.
+    if (s->state == AUTO_UNKNOWN && left * auto_sweep_cost(s) < 0.1 * AUTO_STEPS * s->band) {
+        auto_say(s, "go on, for a Newton step would cost far more", sweeps, measure, left);
+        return false;
+    }
     if (s->state == AUTO_UNKNOWN && auto_prepare_newton(s) != TALUS_OK) {
         s->state = AUTO_TOO_LARGE; // the sweeps can go on without
         tl_log(s->newton.dual.base.ctx, TALUS_LOG_WARNING, "auto: no Newton method: %s",
@@ -153,7 +212,7 @@ static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info) {
     nlgs->base.prepare_seconds = base->prepare_seconds;
     inner->common = opt->common;
     inner->patience = AUTO_PATIENCE;
-    if (base->problem->count >= AUTO_LARGE) {
+    if (auto_is_large(s)) {
         inner->inertia = AUTO_INERTIA;
         inner->proximal = AUTO_CALM;
         inner->patience = AUTO_LONG;

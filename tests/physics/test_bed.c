@@ -65,11 +65,10 @@ static void is_packing(void **state) {
         least = fmin(least, s->b.contact[i].gap);
         touching += s->b.contact[i].gap < 1e-6;
     }
-    print_message("deepest overlap %.1e m\n", -least);
     assert_true(least > -1e-4);
     const double coordination = 2.0 * touching / s->b.count;
     assert_true(coordination > 4.0 && coordination < 7.0);
-    double *r = solve_room((int64_t)(3 * (size_t)s->b.contacts)), residual;
+    double *r = solve_room(3 * (int64_t)s->b.contacts), residual;
     talus_certificate c;
     (void)solve(s, INERTIA, r, &residual);
     assert_true(residual <= 1e-4);
@@ -86,8 +85,8 @@ static void balance(void **state) {
     settled *s = *state;
     const bed *b = &s->b;
     double given[3] = {0.0}, gained[3] = {0.0}, size = 0.0;
-    double *v = solve_room((int64_t)(6 * (size_t)b->count));
-    double *r = solve_room((int64_t)(3 * (size_t)b->contacts)), residual;
+    double *v = solve_room(6 * (int64_t)b->count);
+    double *r = solve_room(3 * (int64_t)b->contacts), residual;
     (void)solve(s, "iterations=30", r, &residual);
     assert_int_equal(talus_problem_state(s->p, r, v, NULL, NULL), TALUS_OK);
     for (int32_t i = 0; i < b->count; i++) {
@@ -116,7 +115,7 @@ static void balance(void **state) {
 // From zero to 1e-4 in at most two thirds of the sweeps.
 static void inertia_pays(void **state) {
     const settled *s = *state;
-    double *r = solve_room((int64_t)(3 * (size_t)s->b.contacts)), residual;
+    double *r = solve_room(3 * (int64_t)s->b.contacts), residual;
     const int32_t with = solve(s, INERTIA, r, &residual);
     assert_true(residual <= 1e-4);
     const int32_t without = solve(s, "", r, &residual);
@@ -125,12 +124,47 @@ static void inertia_pays(void **state) {
     free(r);
 }
 
+// Sweeps under the associated law first: fewer in all, and what is reported is Coulomb's law also
+// where the solve ends before they do.
+static void relaxed_pays(void **state) {
+    const settled *s = *state;
+    double *r = solve_room(3 * (int64_t)s->b.contacts), residual;
+    const int32_t without = solve(s, INERTIA, r, &residual);
+    const int32_t with = solve(s, INERTIA "relaxed=40", r, &residual);
+    print_message("sweeps with the associated law first %d, without %d\n", with, without);
+    assert_true(residual <= 1e-4);
+    assert_true(with > 40 && with < without);
+    memset(r, 0, 3 * (size_t)s->b.contacts * sizeof *r);
+    talus_certificate c;
+    const talus_solve_info info =
+        solve_with(s->ctx, "nlgs", "stop=residual iterations=7 relaxed=40", s->p, r);
+    assert_int_equal(info.outcome, TALUS_OUTCOME_ITERATION_LIMIT);
+    assert_int_equal(talus_certify(s->p, r, &c), TALUS_OK);
+    assert_true(fabs(info.measure - c.residual) <= 1e-9 * c.residual);
+    free(r);
+}
+
+// A start that is not zero is better than what the associated law would make of it.
+static void relaxed_is_for_cold_starts(void **state) {
+    const settled *s = *state;
+    const size_t size = 3 * (size_t)s->b.contacts;
+    double *a = solve_room((int64_t)size), *b = solve_room((int64_t)size);
+    memcpy(a, s->r, size * sizeof *a);
+    memcpy(b, s->r, size * sizeof *b);
+    (void)solve_with(s->ctx, "nlgs", "stop=residual iterations=9", s->p, a);
+    (void)solve_with(s->ctx, "nlgs", "stop=residual iterations=9 relaxed=40", s->p, b);
+    assert_memory_equal(a, b, size * sizeof *a);
+    free(a);
+    free(b);
+}
+
 static void same_for_threads(void **state) {
     const settled *s = *state;
     const size_t size = 3 * (size_t)s->b.contacts;
-    double *a = solve_room((int64_t)(size)), *b = solve_room((int64_t)(size)), residual;
-    const char *form[] = {INERTIA "iterations=60 order=coloured form=assembled threads=",
-                          INERTIA "iterations=60 order=coloured form=matrix-free threads="};
+    double *a = solve_room((int64_t)size), *b = solve_room((int64_t)size), residual;
+    const char *form[] = {INERTIA "relaxed=30 iterations=60 order=coloured form=assembled threads=",
+                          INERTIA
+                          "relaxed=30 iterations=60 order=coloured form=matrix-free threads="};
     for (int k = 0; k < 2; k++) {
         char one[128], three[128];
         (void)snprintf(one, sizeof one, "%s1", form[k]);
@@ -147,20 +181,57 @@ static void same_for_threads(void **state) {
 static void same_for_forms(void **state) {
     const settled *s = *state;
     const size_t size = 3 * (size_t)s->b.contacts;
-    double *a = solve_room((int64_t)(size)), *b = solve_room((int64_t)(size)), residual, most = 0.0;
-    (void)solve(s, INERTIA "iterations=12 check=12 form=assembled", a, &residual);
-    (void)solve(s, INERTIA "iterations=12 check=12 form=matrix-free", b, &residual);
+    double *a = solve_room((int64_t)size), *b = solve_room((int64_t)size), residual, most = 0.0;
+    (void)solve(s, INERTIA "relaxed=6 iterations=12 check=12 form=assembled", a, &residual);
+    (void)solve(s, INERTIA "relaxed=6 iterations=12 check=12 form=matrix-free", b, &residual);
     for (size_t k = 0; k < size; k++) most = fmax(most, fabs(a[k]));
     for (size_t k = 0; k < size; k++) assert_true(fabs(a[k] - b[k]) <= 1e-9 * most);
     free(a);
     free(b);
 }
 
+// auto on a bed too large for Newton: same bits for any number of threads, and sooner than without.
+static void auto_on_large(void **state) {
+    const settled *s = *state;
+    bed b;
+    talus_problem *p = NULL;
+    double *warm = NULL;
+    talus_certificate c;
+    assert_true(bed_init(&b, &(bed_def){.nx = 14, .ny = 14, .nz = 8, .mu = 0.5, .seed = 3}));
+    assert_int_equal(bed_settle(&b, s->ctx, 30, "20", "1"), TALUS_OK);
+    assert_int_equal(bed_problem(&b, s->ctx, &p, &warm), TALUS_OK);
+    assert_true(b.contacts >= 4096);
+    const size_t size = 3 * (size_t)b.contacts;
+    double *one = solve_room((int64_t)size), *three = solve_room((int64_t)size);
+    const talus_solve_info info =
+        solve_with(s->ctx, "auto", "stop=residual tolerance=1e-4 threads=1", p, one);
+    (void)solve_with(s->ctx, "auto", "stop=residual tolerance=1e-4 threads=3", p, three);
+    assert_memory_equal(one, three, size * sizeof *one);
+    assert_int_equal(talus_certify(p, one, &c), TALUS_OK);
+    assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
+    assert_true(c.residual <= 1e-4);
+    memset(three, 0, size * sizeof *three);
+    const talus_solve_info plain =
+        solve_with(s->ctx, "nlgs", "stop=residual tolerance=1e-4 iterations=1000", p, three);
+    print_message("auto %d sweeps, nlgs %d\n", info.iterations, plain.iterations);
+    assert_true(info.iterations < plain.iterations);
+    free(warm);
+    free(one);
+    free(three);
+    talus_problem_destroy(p);
+    bed_clear(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_packing),     cmocka_unit_test(balance),
-        cmocka_unit_test(inertia_pays),   cmocka_unit_test(same_for_threads),
+        cmocka_unit_test(is_packing),
+        cmocka_unit_test(balance),
+        cmocka_unit_test(inertia_pays),
+        cmocka_unit_test(relaxed_pays),
+        cmocka_unit_test(relaxed_is_for_cold_starts),
+        cmocka_unit_test(same_for_threads),
         cmocka_unit_test(same_for_forms),
+        cmocka_unit_test(auto_on_large),
     };
     return cmocka_run_group_tests(tests, make, drop);
 }
