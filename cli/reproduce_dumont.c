@@ -11,9 +11,11 @@
 // true for disks (3), not for balls (7/2), whose sticking contacts it throws about. So d-slide has
 // disks for SBP and SAL, and the others a step of 0.5.
 static const struct {
-    const char *name, *local, *step;
-} dumont_method[] = {
-    {"SBP", "sbp", "0.6"}, {"SAL", "sal", "0.6"}, {"EBP", "ebp", "1"}, {"EAL", "eal", "1"}};
+    const char *name, *local, *step, *ball_step;
+} dumont_method[] = {{"SBP", "sbp", "0.6", "0.5"},
+                     {"SAL", "sal", "0.6", "0.5"},
+                     {"EBP", "ebp", "1", "1"},
+                     {"EAL", "eal", "1", "1"}};
 
 static bool dumont_world(reproduce *r, int32_t dim, double h, double mu, int method,
                          const char *tolerance, int32_t sweeps, talus_world **out) {
@@ -29,11 +31,11 @@ static bool dumont_world(reproduce *r, int32_t dim, double h, double mu, int met
     REPRODUCE_TRY(r, talus_world_create(r->ctx, &def, out));
     talus_material_def m = talus_material_default();
     m.friction = mu;
-    char *options =
-        cli_text("local=%s step_rule=mass step=%s local_tolerance=1e-14 stop=bipotential "
-                 "tolerance=%s order=natural momentum=no patience=0 check=1",
-                 dumont_method[method].local,
-                 dim == 3 && method < 2 ? "0.5" : dumont_method[method].step, tolerance);
+    char *options = cli_text(
+        "local=%s step_rule=mass step=%s local_tolerance=1e-14 stop=bipotential "
+        "tolerance=%s order=natural momentum=no patience=0 check=1",
+        dumont_method[method].local,
+        dim == 2 ? dumont_method[method].step : dumont_method[method].ball_step, tolerance);
     int32_t material;
     const bool good =
         reproduce_set(r, *out, options) &&

@@ -397,7 +397,7 @@ static bool janssen_one(reproduce *r, double height, double *filled, double *car
 
 bool reproduce_janssen(reproduce *r) {
     static const double height[] = {5.0, 10.0, 20.0, 40.0, 60.0};
-    double filled[5], carried[5];
+    double filled[5] = {0.0}, carried[5] = {0.0};
     const int count = r->quick ? 4 : 5;
     plot *p = reproduce_plot(r, "mass that the floor carries", "filled mass", false, "carried mass",
                              false);

@@ -133,7 +133,7 @@ static int64_t graph_merge(const talus_problem *p, const tl_graph *g, int64_t *c
 }
 
 static talus_status graph_separable(talus_context *ctx, const talus_problem *p, tl_graph *g) {
-    int64_t *cursor = NULL, two[2], widest = 0;
+    int64_t *cursor = NULL, two[2] = {0}, widest = 0;
     int64_t most = 1; // neighbours in all, and one place that a contact itself is written to
     talus_status status = TALUS_OK;
     TL_GOTO(graph_incidence(ctx, p, g));

@@ -87,8 +87,11 @@ static void dual_laws(tl_dual *s, const talus_problem *p) {
     s->scale = 0.0;
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];
-        s->law[row] = i < 0 ? (tl_law){0} : tl_problem_law(p, i);
-        if (i < 0) continue;
+        if (i < 0) {
+            s->law[row] = (tl_law){0};
+            continue;
+        }
+        s->law[row] = tl_problem_law(p, i);
         s->scale = TL_MAX(tl_norm(d, p->q + (int64_t)d * i) / sqrt(s->lambda[row]), s->scale);
     }
 }
