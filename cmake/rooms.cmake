@@ -4,8 +4,9 @@
 # its sources, and a room's target gets only the directories it may use. An include of a later room
 # therefore does not compile (tests/build/test_fence.sh). A shorter list, -DTALUS_ROOMS="base;linalg",
 # puts the lower rooms alone into the target talus_static; tests need them all.
-set(TALUS_ROOMS base linalg cone problem solve collide model rigid world record scene
-    CACHE STRING "rooms to build, lowest first")
+if(NOT DEFINED TALUS_ROOMS)
+    set(TALUS_ROOMS base linalg cone problem solve collide model rigid world record scene)
+endif()
 
 set(TALUS_FENCES "")  # include directories of all rooms so far
 set(TALUS_OBJECTS "") # objects of all rooms so far
