@@ -12,8 +12,7 @@
 enum { REPRODUCE_QUICK = CLI_OPTION_FIRST, REPRODUCE_THREADS, REPRODUCE_HTML, REPRODUCE_LIST };
 
 const cli_option cli_reproduce_options[] = {
-    {"quick", NULL, "the short form of each experiment: all within 15 minutes on two cores",
-     REPRODUCE_QUICK},
+    {"quick", NULL, "the short form of each experiment", REPRODUCE_QUICK},
     {"threads", "N", "threads of each run; default 2", REPRODUCE_THREADS},
     {"html", "FILE", "where the page with tables and plots goes; default reproduce.html",
      REPRODUCE_HTML},
