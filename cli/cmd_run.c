@@ -75,7 +75,8 @@ static void cmd_add_set(run_setup *setup, char *text) {
     setup->set[setup->set_count++] = text;
 }
 
-static bool cmd_take(run_setup *setup, int id, const char *value) {
+static bool cmd_take(void *user, int id, const char *value) {
+    run_setup *setup = user;
     switch (id) {
     case RUN_OUT:
         free(setup->out);
@@ -122,15 +123,8 @@ static bool cmd_take(run_setup *setup, int id, const char *value) {
 }
 
 static int cmd_parse(run_setup *setup, const cli_verb *verb, int argc, char **argv, bool *help) {
-    const char *value;
-    int id;
-    optind = 1;
-    while ((id = cli_next_option(verb, argc, argv, &value)) != CLI_OPTION_END) {
-        if (id == CLI_OPTION_WRONG) return CLI_USAGE;
-        *help = id == CLI_OPTION_HELP;
-        if (*help) return CLI_DONE;
-        if (!cmd_take(setup, id, value)) return CLI_USAGE;
-    }
+    const int parsed = cli_parse(verb, argc, argv, cmd_take, setup, help);
+    if (parsed != CLI_DONE || *help) return parsed;
     if (optind + 1 != argc) {
         cli_error("run needs one scene, not %d: 'talus run SCENE.yaml' ('talus help run' tells "
                   "more)",

@@ -105,8 +105,10 @@ bool reproduce_run(reproduce *r, talus_world *w, double until, int64_t steps, re
 /// there is nothing to solve: there s is right after the first problem, confirmed by a second one
 /// if it was not small.
 int32_t reproduce_fixed_points(const talus_world *w, const talus_ledger *ledger);
-/// Set options of the world's solver, "key=value key=value"; false after a message.
-bool reproduce_set(reproduce *r, talus_world *w, const char *options);
+/// A world whose material 1 is the one given, with options of its solver set, "key=value key=value"
+/// ("": none); false after a message.
+bool reproduce_world(reproduce *r, const talus_world_def *def, const talus_material_def *material,
+                     const char *options, talus_world **out);
 /// A fixed or free body of a new shape; false after a message.
 bool reproduce_body(reproduce *r, talus_world *w, const talus_shape_def *shape,
                     const talus_body_def *body);

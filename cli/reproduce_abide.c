@@ -35,7 +35,6 @@ static bool abide_world(reproduce *r, double h, double mu, double en, double et,
     // two sweeps where nothing changes are one to find the impulses, one to confirm them
     def.warm_start = method == ABIDE_OWN;
     def.tolerance = 1e-3;
-    REPRODUCE_TRY(r, talus_world_create(r->ctx, &def, out));
     talus_material_def m = talus_material_default();
     m.friction = mu;
     m.restitution = en;
@@ -46,12 +45,8 @@ static bool abide_world(reproduce *r, double h, double mu, double en, double et,
             : cli_text("local=%s step_rule=mass step=%s stop=change tolerance=%.3g order=natural "
                        "momentum=no patience=0 check=1",
                        abide_method[method].local, abide_method[method].step, tolerance * h);
-    int32_t material;
-    const bool good =
-        reproduce_set(r, *out, options) &&
-        (talus_world_add_material(*out, &m, &material) == TALUS_OK || reproduce_failed(r));
+    const bool good = reproduce_world(r, &def, &m, options, out);
     free(options);
-    if (!good) talus_world_destroy(*out);
     return good;
 }
 
@@ -156,7 +151,6 @@ typedef struct drum1_run {
     double spin[2];             // largest |spin| in the first and second half of the rolling
     double energy[2];           // least and largest energy after half a second
     double start;               // energy at the beginning
-    double mass, inertia;
     plot *spins;
     int64_t step;
 } drum1_run;
@@ -196,7 +190,7 @@ bool reproduce_drum1(reproduce *r) {
         talus_body_def body = abide_ball(radius, 8000.0);
         body.position[1] = radius * (1.0 - 1e-12) - 0.05;
         body.velocity[0] = 0.5;
-        drum1_run run = {.energy = {INFINITY, -INFINITY}, .mass = body.mass};
+        drum1_run run = {.energy = {INFINITY, -INFINITY}};
         const char *name = abide_method[k].name;
         run.spins = reproduce_plot(r, name, "time [s]", false, "spin [rad/s]", false);
         plot_add_curve(run.spins, name, false);

@@ -7,8 +7,8 @@
 
 // A world in the units of the source, g = 1, with friction mu between everything.
 static bool bloch_world(reproduce *r, int32_t dim, talus_scheme scheme, double h, double reach,
-                        double mu, const char *solver, double tolerance, talus_world **out,
-                        int32_t *material) {
+                        double mu, const char *solver, double tolerance, const char *options,
+                        talus_world **out) {
     talus_world_def def = talus_world_default();
     def.dim = dim;
     for (int k = 0; k < 3; k++) def.gravity[k] = k == dim - 1 ? -1.0 : 0.0;
@@ -18,16 +18,13 @@ static bool bloch_world(reproduce *r, int32_t dim, talus_scheme scheme, double h
     def.solver = solver;
     def.tolerance = tolerance;
     def.threads = r->threads;
-    REPRODUCE_TRY(r, talus_world_create(r->ctx, &def, out));
     talus_material_def m = talus_material_default();
     m.friction = mu;
-    if (talus_world_add_material(*out, &m, material) == TALUS_OK) return true;
-    talus_world_destroy(*out);
-    return reproduce_failed(r);
+    return reproduce_world(r, &def, &m, options, out);
 }
 
 // n³ spheres on a grid that fills the cube [0, 10]³, radii, places and masses random.
-static bool bloch_grid(reproduce *r, talus_world *w, int32_t material, int n) {
+static bool bloch_grid(reproduce *r, talus_world *w, int n) {
     const double delta = 10.0 / n;
     uint64_t seed = 1;
     for (int k = 0; k < n * n * n; k++) {
@@ -36,7 +33,7 @@ static bool bloch_grid(reproduce *r, talus_world *w, int32_t material, int n) {
                                        .radius =
                                            reproduce_random(&seed, 0.4 * delta, 0.45 * delta)};
         talus_body_def body = talus_body_default();
-        body.material = material;
+        body.material = 1;
         body.mass = reproduce_random(&seed, 1.0, 2.0);
         for (int c = 0; c < 3; c++)
             body.position[c] =
@@ -47,9 +44,9 @@ static bool bloch_grid(reproduce *r, talus_world *w, int32_t material, int n) {
 }
 
 static bool bloch_fixed(reproduce *r, talus_world *w, const talus_shape_def *shape, double x,
-                        double y, double z, int32_t material) {
+                        double y, double z) {
     talus_body_def body = talus_body_default();
-    body.material = material;
+    body.material = 1;
     body.motion.kind = TALUS_MOTION_FIXED;
     body.position[0] = x, body.position[1] = y, body.position[2] = z;
     return reproduce_body(r, w, shape, &body);
@@ -62,43 +59,29 @@ static double bloch_step(int n) { return 0.2 * 0.85 * 5.0 / n / 1.9; }
 // ---- b-box --------------------------------------------------------------------------------------
 
 typedef struct box_result {
-    double constraints, active, seconds, fastest;
-    int64_t iterations, steps;
+    double constraints, active; // in the last step
     reproduce_sums sums;
 } box_result;
 
-static void box_each(void *user, const talus_world *w, const talus_ledger *l) {
-    box_result *x = user;
-    talus_body_view b;
-    (void)l;
-    talus_world_bodies(w, &b);
-    for (int32_t i = 0; i < b.count; i++) {
-        const double *v = b.velocity + 3 * (ptrdiff_t)i;
-        x->fastest = fmax(x->fastest, sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
-    }
-}
-
 static bool box_one(reproduce *r, const char *solver, int n, box_result *out) {
     talus_world *w = NULL;
-    int32_t material = 0;
     const double delta = 10.0 / n;
-    if (!bloch_world(r, 3, TALUS_SCHEME_CONVEX, bloch_step(n), 0.45 * delta, 0.0, solver, 1.0, &w,
-                     &material))
-        return false;
     // ρ = 0.2/h² for forces is 0.2 for impulses; |Δλ|/(|λ| + 1) <= 1e-3 with λ = r/h
     char *options = cli_text("stop=step tolerance=1e-3 unit=%.17g step=0.2 diagonal=no patience=0 "
                              "form=matrix-free",
                              bloch_step(n));
+    const bool made = bloch_world(r, 3, TALUS_SCHEME_CONVEX, bloch_step(n), 0.45 * delta, 0.0,
+                                  solver, 1.0, options, &w);
+    free(options);
+    if (!made) return false;
     const talus_shape_def box = {.kind = TALUS_SHAPE_CONTAINER, .half = {5.0, 5.0, 5.0}};
     *out = (box_result){0};
-    const bool good = reproduce_set(r, w, options) && bloch_grid(r, w, material, n) &&
-                      bloch_fixed(r, w, &box, 5.0, 5.0, 5.0, material) &&
-                      reproduce_run(r, w, 8.0, 0, box_each, out, &out->sums);
+    const bool good = bloch_grid(r, w, n) && bloch_fixed(r, w, &box, 5.0, 5.0, 5.0) &&
+                      reproduce_run(r, w, 8.0, 0, NULL, NULL, &out->sums);
     talus_contact_view c;
     talus_world_contacts(w, &c);
     for (int32_t i = 0; good && i < c.count; i++) out->active += c.status[i] != 0;
     out->constraints = c.count;
-    free(options);
     talus_world_destroy(w);
     return good;
 }
@@ -180,18 +163,15 @@ static void heap_each(void *user, const talus_world *w, const talus_ledger *l) {
 
 static bool heap_one(reproduce *r, int n, double mu, double *average) {
     talus_world *w = NULL;
-    int32_t material = 0;
     int64_t problems = 0;
     const talus_shape_def plane = {.kind = TALUS_SHAPE_HALF_SPACE};
     reproduce_sums sums = {0};
     if (!bloch_world(r, 3, TALUS_SCHEME_FIXED_POINT, 0.0086, 0.45 * 10.0 / n, mu, "cadoux", 1e-2,
-                     &w, &material))
+                     "inner=nlgs settled=1e-3 warm=no tolerance=1e-10 accuracy=1e-2 "
+                     "inner_iterations=500",
+                     &w))
         return false;
-    const bool good = reproduce_set(r, w,
-                                    "inner=nlgs settled=1e-3 warm=no tolerance=1e-10 accuracy=1e-2 "
-                                    "inner_iterations=500") &&
-                      bloch_grid(r, w, material, n) &&
-                      bloch_fixed(r, w, &plane, 0.0, 0.0, 0.0, material) &&
+    const bool good = bloch_grid(r, w, n) && bloch_fixed(r, w, &plane, 0.0, 0.0, 0.0) &&
                       reproduce_run(r, w, 2.58, 0, heap_each, &problems, &sums);
     *average = (double)problems / (double)sums.steps;
     talus_world_destroy(w);
@@ -251,19 +231,18 @@ static bool collapse_one(reproduce *r, talus_scheme scheme, double mu, collapse_
     const talus_shape_def plane = {.kind = TALUS_SHAPE_HALF_SPACE};
     const talus_shape_def disk = {.kind = TALUS_SHAPE_SPHERE, .radius = radius};
     talus_world *w = NULL;
-    int32_t material = 0;
     uint64_t seed = 7;
     *run = (collapse_run){0};
     // at most a tenth of the radius per step: no grain is faster than a fall from 10, √20
-    if (!bloch_world(r, 2, scheme, 0.1 * radius / sqrt(20.0), 0.0, mu, "auto", 1e-4, &w, &material))
+    if (!bloch_world(r, 2, scheme, 0.1 * radius / sqrt(20.0), 0.0, mu, "auto", 1e-4, "", &w))
         return false;
-    bool good = bloch_fixed(r, w, &plane, 0.0, 0.0, 0.0, material);
+    bool good = bloch_fixed(r, w, &plane, 0.0, 0.0, 0.0);
     int32_t shape = 0;
     good = good && (talus_world_add_shape(w, &disk, &shape) == TALUS_OK || reproduce_failed(r));
     for (int k = 0; good && k < 900; k++) {
         talus_body_def body = talus_body_default();
         body.shape = shape;
-        body.material = material;
+        body.material = 1;
         body.mass = reproduce_random(&seed, 1.0, 2.0);
         const int row = k / 30;
         body.position[0] = (k % 30 + 0.5) * pitch + (row == 0 ? 0.5 * radius : 0.0);

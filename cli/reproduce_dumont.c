@@ -28,7 +28,6 @@ static bool dumont_world(reproduce *r, int32_t dim, double h, double mu, int met
     def.solver = "nlgs";
     def.iterations = sweeps;
     def.warm_start = false;
-    REPRODUCE_TRY(r, talus_world_create(r->ctx, &def, out));
     talus_material_def m = talus_material_default();
     m.friction = mu;
     char *options = cli_text(
@@ -36,12 +35,8 @@ static bool dumont_world(reproduce *r, int32_t dim, double h, double mu, int met
         "tolerance=%s order=natural momentum=no patience=0 check=1",
         dumont_method[method].local,
         dim == 2 ? dumont_method[method].step : dumont_method[method].ball_step, tolerance);
-    int32_t material;
-    const bool good =
-        reproduce_set(r, *out, options) &&
-        (talus_world_add_material(*out, &m, &material) == TALUS_OK || reproduce_failed(r));
+    const bool good = reproduce_world(r, &def, &m, options, out);
     free(options);
-    if (!good) talus_world_destroy(*out);
     return good;
 }
 

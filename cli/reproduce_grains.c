@@ -23,14 +23,12 @@ static bool grains_world(reproduce *r, int32_t dim, double mu, const double peri
     def.max_move = 0.1;
     def.tolerance = tolerance;
     def.threads = r->threads;
-    REPRODUCE_TRY(r, talus_world_create(r->ctx, &def, out));
     talus_material_def rough = talus_material_default(), smooth = rough;
     rough.friction = mu;
     smooth.friction = 0.0;
     int32_t id;
-    if (talus_world_add_material(*out, &rough, &id) == TALUS_OK &&
-        talus_world_add_material(*out, &smooth, &id) == TALUS_OK)
-        return true;
+    if (!reproduce_world(r, &def, &rough, "", out)) return false;
+    if (talus_world_add_material(*out, &smooth, &id) == TALUS_OK) return true;
     talus_world_destroy(*out);
     return reproduce_failed(r);
 }

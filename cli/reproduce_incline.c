@@ -128,8 +128,9 @@ static void incline_each(void *user, const talus_world *w, const talus_ledger *l
 }
 
 // The plane rises to the right, so the disk moves to the left.
-static talus_status incline_world(reproduce *r, talus_scheme scheme, double mu, double h,
-                                  const char *solver, double tolerance, talus_world **out) {
+static bool incline_world(reproduce *r, talus_scheme scheme, double mu, double h,
+                          const char *solver, double tolerance, const char *options,
+                          talus_world **out) {
     talus_world_def def = talus_world_default();
     def.dim = 2;
     def.gravity[0] = 0.0, def.gravity[1] = -1.0, def.gravity[2] = 0.0;
@@ -138,41 +139,32 @@ static talus_status incline_world(reproduce *r, talus_scheme scheme, double mu, 
     def.reach = 3.0;
     def.solver = solver;
     def.tolerance = tolerance;
-    talus_world *w = NULL;
-    talus_status status = talus_world_create(r->ctx, &def, &w);
     talus_material_def material = talus_material_default();
     material.friction = mu;
-    int32_t id = 0, plane = 0, disk = 0;
+    if (!reproduce_world(r, &def, &material, options, out)) return false;
     const double s = sin(incline_angle), c = cos(incline_angle);
     const talus_shape_def shape[2] = {{.kind = TALUS_SHAPE_HALF_SPACE, .normal = {-s, c, 0.0}},
                                       {.kind = TALUS_SHAPE_SPHERE, .radius = 1.0}};
-    if (status == TALUS_OK) status = talus_world_add_material(w, &material, &id);
-    if (status == TALUS_OK) status = talus_world_add_shape(w, &shape[0], &plane);
-    if (status == TALUS_OK) status = talus_world_add_shape(w, &shape[1], &disk);
-    for (int k = 0; status == TALUS_OK && k < 2; k++) {
+    bool good = true;
+    for (int k = 0; good && k < 2; k++) {
         talus_body_def body = talus_body_default();
-        body.shape = k ? disk : plane;
-        body.material = id;
+        body.material = 1;
         body.motion.kind = k ? TALUS_MOTION_FREE : TALUS_MOTION_FIXED;
         if (k) {
             body.mass = 1.0;
             body.position[0] = -2.0 * s, body.position[1] = 2.0 * c;
         }
-        status = talus_world_add_body(w, &body, NULL);
+        good = reproduce_body(r, *out, &shape[k], &body);
     }
-    if (status != TALUS_OK) {
-        talus_world_destroy(w);
-        w = NULL;
-    }
-    *out = w;
-    return status;
+    if (!good) talus_world_destroy(*out);
+    return good;
 }
 
 static bool incline_one(reproduce *r, talus_scheme scheme, double mu, double h, double until,
                         incline_run *run) {
     talus_world *w = NULL;
     *run = (incline_run){.mu = mu};
-    REPRODUCE_TRY(r, incline_world(r, scheme, mu, h, "auto", 1e-12, &w));
+    if (!incline_world(r, scheme, mu, h, "auto", 1e-12, "", &w)) return false;
     const bool good = reproduce_run(r, w, until, 0, incline_each, run, NULL);
     talus_world_destroy(w);
     return good;
@@ -182,12 +174,10 @@ static bool incline_one(reproduce *r, talus_scheme scheme, double mu, double h, 
 static bool incline_problems(reproduce *r, double mu, double *average) {
     talus_world *w = NULL;
     incline_run run = {.mu = mu};
-    REPRODUCE_TRY(r, incline_world(r, TALUS_SCHEME_FIXED_POINT, mu, 0.05, "cadoux", 1e-3, &w));
-    bool good = talus_world_set_solver(w, "settled", "1e-2") == TALUS_OK &&
-                talus_world_set_solver(w, "warm", "no") == TALUS_OK &&
-                talus_world_set_solver(w, "tolerance", "1e-10") == TALUS_OK &&
-                talus_world_set_solver(w, "accuracy", "1e-2") == TALUS_OK;
-    good = good ? reproduce_run(r, w, 10.0, 0, incline_each, &run, NULL) : reproduce_failed(r);
+    if (!incline_world(r, TALUS_SCHEME_FIXED_POINT, mu, 0.05, "cadoux", 1e-3,
+                       "settled=1e-2 warm=no tolerance=1e-10 accuracy=1e-2", &w))
+        return false;
+    const bool good = reproduce_run(r, w, 10.0, 0, incline_each, &run, NULL);
     *average = (double)run.problems / (double)run.steps;
     talus_world_destroy(w);
     return good;

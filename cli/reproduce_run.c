@@ -110,7 +110,7 @@ int32_t reproduce_fixed_points(const talus_world *w, const talus_ledger *ledger)
     return sum > 1e-4 ? 2 : 1;
 }
 
-bool reproduce_set(reproduce *r, talus_world *w, const char *options) {
+static bool run_set(reproduce *r, talus_world *w, const char *options) {
     char *copy = cli_text("%s", options), *rest = copy;
     bool good = true;
     for (char *word = strsep(&rest, " "); word && good; word = strsep(&rest, " ")) {
@@ -121,6 +121,18 @@ bool reproduce_set(reproduce *r, talus_world *w, const char *options) {
     }
     free(copy);
     return good;
+}
+
+bool reproduce_world(reproduce *r, const talus_world_def *def, const talus_material_def *material,
+                     const char *options, talus_world **out) {
+    int32_t id;
+    REPRODUCE_TRY(r, talus_world_create(r->ctx, def, out));
+    if ((talus_world_add_material(*out, material, &id) == TALUS_OK || reproduce_failed(r)) &&
+        run_set(r, *out, options))
+        return true;
+    talus_world_destroy(*out);
+    *out = NULL;
+    return false;
 }
 
 bool reproduce_body(reproduce *r, talus_world *w, const talus_shape_def *shape,

@@ -27,7 +27,3 @@ if(TALUS_COVERAGE)
     add_link_options(--coverage)
     add_compile_definitions(TL_NO_SIMD_CLONES)
 endif()
-# An array of no entries is NULL, and clang reports NULL + 0, which C2y allows.
-if(TALUS_FUZZ)
-    add_compile_options(-fno-sanitize=pointer-overflow)
-endif()

@@ -74,7 +74,7 @@ typedef struct talus_material_def {
     double damping;       ///< penalty: c_n [N s/m] (clamped, linear); < 0: from restitution
     double young;         ///< penalty, hertz: E [Pa]
     double poisson;       ///< penalty, hertz: nu in [0, 0.5)
-    double tangential;    ///< penalty: k_t / k_n, default 2/7
+    double tangential;    ///< penalty: k_t / k_n > 0, default 2/7
 } talus_material_def;
 
 TALUS_API talus_material_def talus_material_default(void); ///< mu 0.5, e 0, k 1e5, E 1e7, nu 0.3

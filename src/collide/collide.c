@@ -202,6 +202,8 @@ static void collide_write(void *arg, tl_team *team, int rank) {
     enum { AHEAD = 16 };
     tl_collide *c = arg;
     tl_worker *w = &c->worker[rank];
+    w->touch_count = 0;
+    if (!c->touch) return; // nothing was counted
     tl_touch *out = c->touch + w->touch_begin;
     int64_t begin, end;
     tl_share(c->pair_total, tl_team_size(team), rank, &begin, &end);

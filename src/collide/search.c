@@ -249,6 +249,7 @@ static void search_sort(uint32_t *entry, int64_t count, uint32_t *spare, uint32_
 
 // Entries of items begin … end − 1 among what one worker found: how many there are of each …
 static void search_tally(const tl_collide *c, const tl_worker *w, int64_t begin, int64_t end) {
+    if (w->pair_count == 0) return; // there may be no list at all
     const tl_candidate *pair = c->pair + w->pair_begin;
     for (int64_t i = 0; i < w->pair_count; i++) {
         if (i + AHEAD < w->pair_count) TL_PREFETCH(&c->start[pair[i + AHEAD].a + 2]);
@@ -259,6 +260,7 @@ static void search_tally(const tl_collide *c, const tl_worker *w, int64_t begin,
 // … and then each to its place. start[a + 1] is where the next entry of a goes, and in the end
 // where those of a + 1 begin.
 static void search_file(const tl_collide *c, const tl_worker *w, int64_t begin, int64_t end) {
+    if (w->pair_count == 0) return;
     const tl_candidate *pair = c->pair + w->pair_begin;
     for (int64_t i = 0; i < w->pair_count; i++) {
         if (i + 2 * AHEAD < w->pair_count) TL_PREFETCH(&c->start[pair[i + 2 * AHEAD].a + 1]);
@@ -286,8 +288,9 @@ static void search_order(void *arg, tl_team *team, int rank) {
     tl_barrier(team);
     uint32_t *spare = (uint32_t *)c->pair; // as long as the entries at least; not needed any more
     for (int64_t a = begin; a < end; a++)
-        search_sort(c->entry + start[a], start[a + 1] - start[a], spare + start[a],
-                    2 * (uint32_t)c->item_count);
+        if (start[a + 1] - start[a] > 1)
+            search_sort(c->entry + start[a], start[a + 1] - start[a], spare + start[a],
+                        2 * (uint32_t)c->item_count);
 }
 
 talus_status tl_search_pairs(tl_collide *c) {

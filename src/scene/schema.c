@@ -296,7 +296,7 @@ static const tl_table schema_grains = TABLE(
         {ROW(type, def.poisson, "poisson", NUMBER(NONE)), BETWEEN(0, 0.5), .below = true,          \
          stands("0.3"), .text = "Poisson's ratio (penalty: hertz)"},                               \
     {                                                                                              \
-        ROW(type, def.tangential, "tangential", NUMBER(NONE)), AT_LEAST(0),                        \
+        ROW(type, def.tangential, "tangential", NUMBER(NONE)), ABOVE(0),                           \
             stands("0.2857142857142857"), .text = "tangential over normal stiffness (penalty)"     \
     }
 #define SCHEMA_INITIAL(x) .initial = (x)

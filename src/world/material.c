@@ -20,7 +20,7 @@ static talus_status material_check(talus_context *ctx, const talus_material_def 
                {"restitution", m->restitution, 0.0, 1.0},
                {"restitution_t", m->restitution_t, 0.0, 1.0},
                {"poisson", m->poisson, 0.0, nextafter(0.5, 0.0)},
-               {"tangential", m->tangential, 0.0, INFINITY},
+               {"tangential", m->tangential, nextafter(0.0, 1.0), INFINITY},
                {"stiffness", m->stiffness, nextafter(0.0, 1.0), INFINITY},
                {"young", m->young, nextafter(0.0, 1.0), INFINITY}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)

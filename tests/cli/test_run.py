@@ -305,7 +305,7 @@ run: {until: 1}
 
 class Wrong(Case):
     def test_usage(self):
-        self.refused(says="needs one scene, not 0")
+        self.refused(says="run needs an argument: 'talus run SCENE.yaml")
         self.refused(self.scene, self.scene, says="needs one scene, not 2")
         self.refused(self.scene, "--stepps", 3, says="did you mean '--steps'?")
         self.refused(self.scene, "-x", says="unknown option '-x'")
