@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole runs of grains, per step and per constraint.
-//     bench/grains box N [SOLVER] [THREADS]     N^3 spheres fall into a box, no friction, to t = 8
+//     bench/grains box N [SOLVER] [THREADS] [T] N^3 spheres fall into a box, no friction, to t = 8
+//                                               or T
 //     bench/grains heap N [SOLVER] [THREADS]    N^3 spheres fall on a plane, mu = 1, 300 steps
 //     bench/grains flow COUNT [SOLVER] [THREADS]  a dense bed (mu = 0.5) at rest, then flowing down
 //     a
@@ -8,7 +9,8 @@
 //     bench/grains size MOST [SOLVER] [THREADS] time per grain and step, ten iterations each, of
 //     beds
 //                                               of 1e3 to MOST grains
-// SOLVER auto (default) or a name; apgd-ar in `box` runs with the published step and stop rule.
+// SOLVER auto (default) or a name; apgd-ar in `box` runs with the published step and stop rule, and
+// `+NAME` with the library's own (residual 1e-3), as the others do.
 #include "base/rng.h"
 #include "base/timer.h"
 #include "talus/talus.h"
@@ -82,7 +84,8 @@ static void advance(talus_world *w, int64_t steps, sums *s) {
 
 static void print_head(void) {
     puts("case,grains,solver,threads,steps,seconds,seconds_per_step,contacts_per_step,"
-         "iterations_per_step,ns_per_contact_iteration,detect_share,assemble_share,certify_share,"
+         "iterations_per_step,ns_per_contact_iteration,ns_whole,detect_share,assemble_share,"
+         "certify_share,"
          "missed,worst_residual,kinetic,penetration,bytes_per_grain");
 }
 
@@ -91,11 +94,12 @@ static void print_row(const char *name, int grains, const char *solver, int thre
     size_t bytes, peak;
     talus_context_memory(ctx, &bytes, &peak);
     const double steps = (double)s->steps;
-    printf("%s,%d,%s,%d,%.0f,%.4g,%.4g,%.0f,%.1f,%.3g,%.3f,%.3f,%.3f,%.0f,%.2e,%.3g,%.2e,%.0f\n",
-           name, grains, solver, threads, steps, s->total, s->total / steps, s->contacts / steps,
-           (double)s->iterations / steps, 1e9 * s->solve / s->work, s->detect / s->total,
-           s->assemble / s->total, s->certify / s->total, (double)s->missed, s->residual,
-           s->last.kinetic, s->last.penetration, (double)bytes / grains);
+    printf(
+        "%s,%d,%s,%d,%.0f,%.4g,%.4g,%.0f,%.1f,%.3g,%.3g,%.3f,%.3f,%.3f,%.0f,%.2e,%.3g,%.2e,%.0f\n",
+        name, grains, solver, threads, steps, s->total, s->total / steps, s->contacts / steps,
+        (double)s->iterations / steps, 1e9 * s->solve / s->work, 1e9 * s->total / s->work,
+        s->detect / s->total, s->assemble / s->total, s->certify / s->total, (double)s->missed,
+        s->residual, s->last.kinetic, s->last.penetration, (double)bytes / grains);
     fflush(stdout);
 }
 
@@ -125,10 +129,11 @@ static talus_world *make_grid(int n, double mu, double h, const char *solver, in
     return w;
 }
 
-static void run_box(int n, const char *solver, int threads) {
+static void run_box(int n, const char *solver, int threads, double end) {
     const double h = 0.2 * 0.85 * 5.0 / n / 1.9; // as in `talus reproduce b-box`
     const talus_shape_def box = {.kind = TALUS_SHAPE_CONTAINER, .half = {5.0, 5.0, 5.0}};
-    talus_world *w = make_grid(n, 0.0, h, solver, threads, 1e-3);
+    const char *name = solver[0] == '+' ? solver + 1 : solver;
+    talus_world *w = make_grid(n, 0.0, h, name, threads, 1e-3);
     if (strncmp(solver, "apgd", 4) == 0 || strcmp(solver, "pgd") == 0) {
         char unit[40];
         (void)snprintf(unit, sizeof unit, "%.17g", h);
@@ -140,12 +145,13 @@ static void run_box(int n, const char *solver, int threads) {
     }
     add_fixed(w, &box, 5.0, 5.0, 5.0);
     sums s = {0};
-    advance(w, (int64_t)ceil(8.0 / h), &s);
+    advance(w, (int64_t)ceil(end / h), &s);
     print_row("box", n * n * n, solver, threads, &s);
     talus_world_destroy(w);
 }
 
-static void run_heap(int n, const char *solver, int threads) {
+static void run_heap(int n, const char *solver, int threads, double end) {
+    (void)end;
     const talus_shape_def plane = {.kind = TALUS_SHAPE_HALF_SPACE};
     talus_world *w = make_grid(n, 1.0, 0.0086, solver, threads, 1e-3);
     add_fixed(w, &plane, 0.0, 0.0, 0.0);
@@ -197,7 +203,8 @@ static talus_world *make_bed(int count, double slope, const char *solver, int th
     return w;
 }
 
-static void run_flow(int count, const char *solver, int threads) {
+static void run_flow(int count, const char *solver, int threads, double end) {
+    (void)end;
     sums fill = {0}, rest = {0}, begin = {0}, flow = {0};
     talus_world *w = make_bed(count, 0.0, solver, threads, 1e-4, 0, NULL);
     advance(w, 400, &fill); // falls by a few per cent and comes to rest
@@ -213,7 +220,8 @@ static void run_flow(int count, const char *solver, int threads) {
     talus_world_destroy(tilted);
 }
 
-static void run_size(int most, const char *solver, int threads) {
+static void run_size(int most, const char *solver, int threads, double end) {
+    (void)end;
     for (int count = 1000; count <= most; count *= 10) {
         const int steps = count > 100000 ? 6 : 20;
         talus_world *w = make_bed(count, 0.0, solver, threads, 1e-300, 10, NULL);
@@ -234,16 +242,17 @@ int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "", *solver = argc > 3 ? argv[3] : "auto";
     const int size = argc > 2 ? (int)strtod(argv[2], NULL) : 0;
     const int threads = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 2;
+    const double end = argc > 5 ? strtod(argv[5], NULL) : 8.0;
     static const struct {
         const char *name;
-        void (*run)(int size, const char *solver, int threads);
+        void (*run)(int size, const char *solver, int threads, double end);
     } cases[] = {{"box", run_box}, {"heap", run_heap}, {"flow", run_flow}, {"size", run_size}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         if (strcmp(cases[k].name, name) != 0 || size < 1) continue;
         if (talus_context_create(NULL, &ctx) != TALUS_OK) return 1;
         print_head();
         const double start = tl_seconds();
-        cases[k].run(size, solver, threads);
+        cases[k].run(size, solver, threads, end);
         fprintf(stderr, "%.1f s in all\n", tl_seconds() - start);
         talus_context_destroy(ctx);
         return 0;

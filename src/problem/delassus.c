@@ -190,13 +190,26 @@ TL_INLINE void delassus_row_rigid(const delassus_build *build, int32_t s) {
     }
 }
 
+// Of balls, see tl_delassus.pair.
+static void delassus_central_diagonal(tl_delassus *w, int32_t s) {
+    const double *n = w->normal + 3 * (int64_t)s;
+    double sum = 0.0;
+    for (int side = 0; side < 2; side++) {
+        const double *scale = w->inverse + 4 * (int64_t)w->pair[2 * (int64_t)s + side];
+        for (int k = 0; k < 3; k++) sum += n[k] * (n[k] * scale[k]);
+    }
+    delassus_put_diagonal(w, s, &sum);
+}
+
 // The rows of blocks begin … end, in the order of the problem: neighbours lie near each other.
 void tl_delassus_rows(const delassus_build *build, int64_t begin, int64_t end);
 TL_SIMD_CLONES void tl_delassus_rows(const delassus_build *build, int64_t begin, int64_t end) {
     const tl_delassus *w = build->w;
     const int64_t *start = w->problem->h_start;
     for (int32_t i = (int32_t)begin; i < end; i++) {
-        if (w->dim == 3 && w->width == 6 && start[i + 1] - start[i] <= 2)
+        if (w->pair)
+            delassus_central_diagonal(build->w, w->row_of[i]);
+        else if (w->dim == 3 && w->width == 6 && start[i + 1] - start[i] <= 2)
             delassus_row_rigid(build, w->row_of[i]);
         else
             delassus_row(build, w->row_of[i]);
@@ -261,12 +274,59 @@ static int32_t delassus_normal_width(const talus_problem *p) {
     return less;
 }
 
+// True where the normal rows, 3 wide, are (n, −n) or (n).
+static bool delassus_is_central(const talus_problem *p) {
+    for (int32_t i = 0; i < p->count; i++) {
+        const int64_t first = p->h_start[i], bodies = p->h_start[i + 1] - first;
+        const double *h = p->h_block + first * p->dim * p->body_size,
+                     *back = h + p->dim * p->body_size;
+        if (bodies > 2) return false;
+        for (int k = 0; bodies == 2 && k < 3; k++)
+            if (h[k] != -back[k]) return false;
+    }
+    return true;
+}
+
+static void delassus_drop_pairs(tl_delassus *w) {
+    tl_free(w->ctx, w->pair);
+    w->pair = NULL;
+}
+
+// See tl_delassus.pair. The rows are in the order of the problem.
+static talus_status delassus_central(tl_delassus *w, const double *inverse) {
+    const talus_problem *p = w->problem;
+    const int32_t none = p->body_count;
+    w->width = 3;
+    TL_TRY(TL_RESERVE(w->ctx, 3 * (int64_t)w->rows + 1, &w->normal));
+    TL_TRY(TL_RESERVE(w->ctx, 2 * (int64_t)w->rows, &w->pair));
+    TL_TRY(TL_RESERVE(w->ctx, 4 * ((int64_t)none + 1), &w->light));
+    memset(w->normal, 0, (3 * (size_t)w->rows + 1) * sizeof *w->normal);
+    for (int32_t s = 0; s < w->rows; s++) {
+        const int32_t i = w->order[s];
+        w->pair[2 * (int64_t)s] = w->pair[2 * (int64_t)s + 1] = none;
+        if (i < 0) continue;
+        memcpy(w->normal + 3 * (int64_t)s, p->h_block + p->h_start[i] * p->dim * p->body_size,
+               3 * sizeof *w->normal);
+        for (int64_t e = p->h_start[i]; e < p->h_start[i + 1]; e++)
+            w->pair[2 * (int64_t)s + (e - p->h_start[i])] = p->h_body[e];
+    }
+    memset(w->light, 0, 4 * ((size_t)none + 1) * sizeof *w->light);
+    for (int32_t b = 0; b < none; b++)
+        memcpy(w->light + 4 * (int64_t)b, inverse + (int64_t)b * p->body_size,
+               3 * sizeof *w->light);
+    w->inverse = w->light;
+    return TALUS_OK;
+}
+
 // H and N of the normal rows alone.
 static talus_status delassus_normal(tl_delassus *w) {
     const talus_problem *p = w->problem;
     const int64_t blocks = p->h_start[p->count];
     const int32_t size = p->body_size, width = delassus_normal_width(p);
     const double *inverse = tl_mass_inverse_diagonal(p->mass);
+    if (inverse && size == 6 && width == 3 && delassus_is_central(p))
+        return delassus_central(w, inverse);
+    delassus_drop_pairs(w);
     w->width = width;
     TL_TRY(TL_RESERVE(w->ctx, blocks * width, &w->normal));
     w->h = w->normal;
@@ -385,7 +445,7 @@ static talus_status delassus_incidence(tl_delassus *w) {
     const int64_t blocks = p->h_start[p->count];
     TL_TRY(TL_RESERVE(w->ctx, (int64_t)p->body_count + 2, &w->body_start));
     TL_TRY(TL_RESERVE(w->ctx, blocks, &w->body_row));
-    TL_TRY(TL_RESERVE(w->ctx, blocks, &w->body_block));
+    if (!w->pair) TL_TRY(TL_RESERVE(w->ctx, blocks, &w->body_block));
     memset(w->body_start, 0, ((size_t)p->body_count + 2) * sizeof *w->body_start);
     for (int64_t e = 0; e < blocks; e++) w->body_start[p->h_body[e] + 2]++;
     for (int32_t b = 0; b < p->body_count; b++) w->body_start[b + 2] += w->body_start[b + 1];
@@ -393,8 +453,8 @@ static talus_status delassus_incidence(tl_delassus *w) {
         const int32_t i = w->order[s];
         for (int64_t e = i < 0 ? 0 : p->h_start[i]; i >= 0 && e < p->h_start[i + 1]; e++) {
             const int64_t put = w->body_start[p->h_body[e] + 1]++;
-            w->body_row[put] = s;
-            w->body_block[put] = e;
+            w->body_row[put] = w->pair ? (int32_t)(2 * s + e - p->h_start[i]) : s;
+            if (!w->pair) w->body_block[put] = e;
         }
     }
     return TALUS_OK;
@@ -454,6 +514,7 @@ static void delassus_drop(tl_delassus *w, bool assembled, bool matrix_free) {
         tl_free(w->ctx, w->y);
         tl_free(w->ctx, w->z);
         w->normal = w->light = w->y = w->z = NULL;
+        delassus_drop_pairs(w);
         delassus_drop_lists(w);
     }
 }
@@ -513,7 +574,7 @@ static talus_status delassus_build_all(tl_delassus *w, const tl_delassus_form *f
         TL_TRY(delassus_separable(w, form->threads));
     else if (p->is_global)
         TL_TRY(delassus_coupled(w));
-    w->dof = w->width > 0 ? w->width * p->body_count : p->dof;
+    w->dof = w->pair ? 4 * (p->body_count + 1) : w->width > 0 ? w->width * p->body_count : p->dof;
     if (w->assembled) TL_TRY(delassus_pattern(w, graph));
     tl_parallel(w->ctx, form->threads, delassus_fill, (void *)&build);
     if (w->assembled) {
@@ -540,6 +601,7 @@ talus_status tl_delassus_update(talus_context *ctx, const talus_problem *p, tl_d
     w->width = w->dof = 0;
     w->h = w->inverse = NULL;
     delassus_drop(w, !w->assembled, w->assembled);
+    if (!form.normal) delassus_drop_pairs(w);
     if (w->y && p->is_global && tl_mass_inverse_diagonal(p->mass)) {
         tl_free(ctx, w->y); // a kind of M that has none
         w->y = NULL;

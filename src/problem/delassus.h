@@ -58,9 +58,14 @@ typedef struct tl_delassus {
     // Matrix-free and separable, built for several threads: the blocks of H by bodies, rows
     // ascending, for gathering z without conflicts; else NULL.
     int64_t *body_start; // bodies + 1
-    int32_t *body_row;   // row of each block
-    int64_t *body_block; // its number in the problem
-    double *z;           // dof: scratch of tl_delassus_apply
+    int32_t *body_row;   // row of each block; twice that and its place in the row where `pair` is
+    int64_t *body_block; // its number in the problem; NULL where `pair` is
+    // Central: dim = 1, balls in space: H_i = (n, −n) or (n). Of a row only n is kept, in `normal`
+    // (three numbers, one more at the end), and the bodies; z and N have four entries per body, for
+    // vector instructions, and a last body that nothing moves stands for the second where there is
+    // none. Else NULL.
+    int32_t *pair; // 2 * rows
+    double *z;     // dof: scratch of tl_delassus_apply
 } tl_delassus;
 
 /// How an operator is to be built.

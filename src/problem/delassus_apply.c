@@ -6,6 +6,7 @@
 #include "base/thread.h"
 #include "linalg/dense_inline.h"
 #include "problem/row_product.h"
+#include <string.h>
 
 typedef struct apply_job {
     const tl_delassus *w;
@@ -69,6 +70,68 @@ TL_INLINE void apply_spread(int d, int n, const apply_job *job, int64_t begin, i
     }
 }
 
+// ---- central -----------------------------------------------------------------------------------
+
+// What is in the fourth place of a vector means nothing and never gets into the others.
+
+void tl_apply_scatter_central(const apply_job *job);
+TL_SIMD_CLONES void tl_apply_scatter_central(const apply_job *job) {
+    const tl_delassus *w = job->w;
+    const int32_t *pair = w->pair;
+    memset(w->z, 0, (size_t)w->dof * sizeof *w->z);
+    // Rows with the same first body often follow each other: its sum stays in a register.
+    for (int64_t row = 0; row < w->rows;) {
+        const int32_t body = pair[2 * row];
+        tl_vec4 a, b, n;
+        memcpy(&a, w->z + 4 * (int64_t)body, sizeof a);
+        for (; row < w->rows && pair[2 * row] == body; row++) {
+            double *zb = w->z + 4 * (int64_t)pair[2 * row + 1];
+            memcpy(&n, w->normal + 3 * row, sizeof n);
+            memcpy(&b, zb, sizeof b);
+            n *= job->l[row];
+            a += n;
+            b -= n;
+            memcpy(zb, &b, sizeof b);
+        }
+        memcpy(w->z + 4 * (int64_t)body, &a, sizeof a);
+    }
+    apply_scale(w, 0, w->dof);
+    memset(w->z + w->dof - 4, 0, 4 * sizeof *w->z);
+}
+
+void tl_apply_gather_central(const apply_job *job, int64_t begin, int64_t end);
+TL_SIMD_CLONES void tl_apply_gather_central(const apply_job *job, int64_t begin, int64_t end) {
+    const tl_delassus *w = job->w;
+    for (int64_t b = begin; b < end; b++) {
+        tl_vec4 sum = {0.0}, n;
+        for (int64_t e = w->body_start[b]; e < w->body_start[b + 1]; e++) {
+            const int64_t row = w->body_row[e] >> 1;
+            const double l = w->body_row[e] & 1 ? -job->l[row] : job->l[row];
+            memcpy(&n, w->normal + 3 * row, sizeof n);
+            sum += n * l;
+        }
+        memcpy(&n, w->inverse + 4 * b, sizeof n);
+        sum *= n;
+        memcpy(w->z + 4 * b, &sum, sizeof sum);
+    }
+    if (begin < end && end == w->problem->body_count)
+        memset(w->z + w->dof - 4, 0, 4 * sizeof *w->z);
+}
+
+void tl_apply_spread_central(const apply_job *job, int64_t begin, int64_t end);
+TL_SIMD_CLONES void tl_apply_spread_central(const apply_job *job, int64_t begin, int64_t end) {
+    const tl_delassus *w = job->w;
+    const int32_t *pair = w->pair;
+    for (int64_t row = begin; row < end; row++) {
+        tl_vec4 n, a, b;
+        memcpy(&n, w->normal + 3 * row, sizeof n);
+        memcpy(&a, w->z + 4 * (int64_t)pair[2 * row], sizeof a);
+        memcpy(&b, w->z + 4 * (int64_t)pair[2 * row + 1], sizeof b);
+        n *= a - b;
+        job->u[row] = (n[0] + n[1]) + n[2] + (job->free ? w->q[row] : 0.0);
+    }
+}
+
 // The loops for rows and blocks of a given size.
 typedef struct apply_loops {
     void (*assembled)(const apply_job *job, int64_t begin, int64_t end);
@@ -121,7 +184,11 @@ static apply_loops apply_choose(const tl_delassus *w) {
     static const apply_loops two[] = {LOOPS(2, 3), LOOPS(2, 0)};
     static const apply_loops three[] = {LOOPS(3, 6), LOOPS(3, 0)};
     static const apply_loops six = LOOPS(6, 0);
+    static const apply_loops central = {.scatter = tl_apply_scatter_central,
+                                        .gather = tl_apply_gather_central,
+                                        .spread = tl_apply_spread_central};
     const int32_t n = w->width;
+    if (w->pair) return central;
     apply_loops loops = w->dim == 1   ? one[n == 2   ? 0
                                             : n == 3 ? 1
                                             : n == 6 ? 2

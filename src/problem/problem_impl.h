@@ -11,7 +11,8 @@ typedef struct tl_elimination tl_elimination; // constraint rows factored, see e
 typedef struct tl_mass tl_mass;               // M and its factors, see mass.c
 
 /// Scratch memory of a problem, so that its state and its certificate allocate nothing. It is
-/// written through a constant problem: one calling thread at a time, as for the whole context.
+/// written through a constant problem: one calling thread at a time, as for the whole context. v
+/// and u are what talus_certify judged, until the next call.
 typedef struct tl_problem_work {
     double *v, *force, *momentum; // dof
     double *u;                    // dim * count

@@ -2,7 +2,8 @@
 // Rigid bodies: free ones, fixed ones and such with a given motion. Item i is body i.
 //
 // Unknowns of a free body: in 2D (v_x, v_y, spin), in 3D the velocity in the world's frame and the
-// spin in the body's frame, along the principal axes, so that M is constant and diagonal.
+// spin in the body's frame, along the principal axes, so that M is constant and diagonal; where all
+// moments are alike, the spin in the world's frame, so that solvers can tell balls by their rows.
 // Components that are locked have no unknown. A body of which some, but not all, spins are locked
 // has its spins in the world's frame, where the locks are, and a mass block that is not diagonal.
 #ifndef TL_RIGID_RIGID_H

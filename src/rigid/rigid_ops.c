@@ -38,7 +38,13 @@ typedef struct rigid_unknowns {
     int linear, spins; // how many
     int axis[6];       // component of each: 0–2 velocity, 3–5 spin
     bool world;        // spins in the world's frame
+    bool round;        // because all moments are alike: M is a number there, too
 } rigid_unknowns;
+
+static bool rigid_is_round(const tl_rigid *m, int32_t i) {
+    const double *j = m->inertia + 3 * (int64_t)i;
+    return m->dim == 3 && j[0] == j[1] && j[1] == j[2];
+}
 
 static rigid_unknowns rigid_get_unknowns(const tl_rigid *m, int32_t i) {
     const unsigned mask = tl_rigid_mask(m, i);
@@ -51,7 +57,8 @@ static rigid_unknowns rigid_get_unknowns(const tl_rigid *m, int32_t i) {
         else
             u.spins++;
     }
-    u.world = m->dim == 2 || (u.spins > 0 && u.spins < 3);
+    u.round = rigid_is_round(m, i);
+    u.world = m->dim == 2 || u.round || (u.spins > 0 && u.spins < 3);
     return u;
 }
 
@@ -59,8 +66,8 @@ static rigid_unknowns rigid_get_unknowns(const tl_rigid *m, int32_t i) {
 static void rigid_world_inertia(const tl_rigid *m, int32_t i, double out[9]) {
     const double *j = m->inertia + 3 * (int64_t)i, *q = m->q + 4 * (int64_t)i;
     double axis[3][3];
-    if (m->dim == 2) {
-        out[8] = j[2];
+    if (m->dim == 2 || rigid_is_round(m, i)) {
+        for (int k = 0; k < 9; k++) out[k] = k % 4 == 0 ? j[2] : 0.0;
         return;
     }
     for (int k = 0; k < 3; k++) {
@@ -110,7 +117,7 @@ static void rigid_before(const tl_rigid *m, int32_t i, const rigid_unknowns *u, 
     }
     tl_scale3(h, m->own_spin + at, turn);
     for (int k = 0; k < u->spins; k++) v[u->linear + k] = m->spin[at + u->axis[u->linear + k] - 3];
-    if (u->spins < 2) return; // about one axis there is no gyroscopic torque
+    if (u->spins < 2 || u->round) return; // there is no gyroscopic torque
     double own[3], torque[3], x[2], j[9], block[4];
     for (int k = 0; k < 3; k++) own[k] = m->inertia[at + k] * m->own_spin[at + k];
     tl_cross3(own, m->own_spin + at, torque);
@@ -258,8 +265,10 @@ static void rigid_groups(const tl_model *base, int32_t *size, int32_t *group_of)
 static bool rigid_is_diagonal(const tl_model *base) {
     const tl_rigid *m = rigid_of(base);
     if (m->dim == 2 || !m->locked) return true;
-    for (int32_t i = 0; i < m->count; i++)
-        if (m->group[i] >= 0 && rigid_get_unknowns(m, i).world) return false;
+    for (int32_t i = 0; i < m->count; i++) {
+        const rigid_unknowns u = rigid_get_unknowns(m, i);
+        if (m->group[i] >= 0 && u.world && !u.round) return false;
+    }
     return true;
 }
 
@@ -292,20 +301,25 @@ static void rigid_motion(const tl_model *base, const tl_step *step, bool diagona
 }
 
 // Rows of a body all of whose components are free: along d they are (d, arm × d), the second in
-// the body's frame in 3D.
-static void rigid_row_free(const tl_rigid *m, const tl_pose *pose, const double arm[3],
-                           const double *direction, int32_t count, double *out) {
+// the body's frame in 3D, unless that is round. The arm of a ball is along the normal, direction 0,
+// which turns it not even by rounding: solvers without friction can then leave the spins of balls
+// out.
+static void rigid_row_free(const tl_rigid *m, int32_t item, const tl_pose *pose,
+                           const double arm[3], const double *direction, int32_t count,
+                           double *out) {
+    const bool ball = m->swing[item] == 0.0, turned = !rigid_is_round(m, item);
     for (int32_t k = 0; k < count; k++) {
         const double *d = direction + 3 * k;
+        const bool turns = k > 0 || !ball;
         if (m->dim == 2) {
             out[0] += d[0];
             out[1] += d[1];
-            out[2] += arm[0] * d[1] - arm[1] * d[0];
+            if (turns) out[2] += arm[0] * d[1] - arm[1] * d[0];
             out += 3;
         } else {
-            double moment[3];
-            tl_cross3(arm, d, moment);
-            tl_rotate_back(pose->q, moment, moment);
+            double moment[3] = {0.0};
+            if (turns) tl_cross3(arm, d, moment);
+            if (turned) tl_rotate_back(pose->q, moment, moment);
             for (int e = 0; e < 3; e++) {
                 out[e] += d[e];
                 out[e + 3] += moment[e];
@@ -326,7 +340,7 @@ static void rigid_row(const tl_model *base, const tl_step *step, int32_t item, c
         return;
     }
     if (!m->locked) {
-        rigid_row_free(m, pose, arm, direction, count, out);
+        rigid_row_free(m, item, pose, arm, direction, count, out);
         return;
     }
     const rigid_unknowns u = rigid_get_unknowns(m, item);

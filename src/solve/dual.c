@@ -131,7 +131,7 @@ static talus_status dual_rows(tl_dual *s, const talus_problem *p, int d, int vec
     TL_TRY(TL_RESERVE(ctx, rows, &s->trace));
     TL_TRY(TL_RESERVE(ctx, rows, &s->weight));
     TL_TRY(TL_RESERVE(ctx, s->size, &s->best));
-    TL_TRY(TL_RESERVE(ctx, rows / TL_DUAL_BLOCK + 1, &s->part));
+    TL_TRY(TL_RESERVE(ctx, TL_DUAL_SUMS * ((int64_t)rows / TL_DUAL_BLOCK + 1), &s->part));
     for (int k = 0; k < vectors; k++) TL_TRY(TL_RESERVE(ctx, s->size, &s->vector[k]));
     for (int32_t row = 0; row < rows; row++) {
         s->lambda[row] = s->weight[row] = 1.0;
@@ -144,6 +144,7 @@ static talus_status dual_rows(tl_dual *s, const talus_problem *p, int d, int vec
 
 // The metric: all blocks alike, or each measured by its λmax (W_NN where only that is worked on).
 static void dual_weights(tl_dual *s, bool diagonal) {
+    s->uniform = !diagonal;
     double most = 0.0;
     for (int32_t row = 0; row < s->plan.rows; row++) {
         if (s->w.dim > 1) s->weight[row] = s->lambda[row];
@@ -174,15 +175,14 @@ talus_status tl_dual_prepare_judge(talus_solver *base, const talus_problem *p, i
                                   &s->w));
     const talus_status status = dual_rows(s, p, p->dim, vectors, known);
     for (int32_t row = 0; status == TALUS_OK && row < s->plan.rows; row++) s->weight[row] = 1.0;
+    s->uniform = true;
     tl_delassus_clear(&s->w);
     s->w.problem = p;
     s->w.dim = p->dim;
     return status;
 }
 
-// True when the problem can be had by its normal rows: nothing rubs and nothing will, and the
-// measure to stop on does not look at the tangents.
-static bool dual_is_smooth(const talus_problem *p, tl_measure measure) {
+bool tl_dual_is_smooth(const talus_problem *p, tl_measure measure) {
     if (p->changes || p->yield || measure == TL_MEASURE_FB || !tl_delassus_reduces(p)) return false;
     for (int32_t i = 0; i < p->count; i++)
         if (p->mu[i] > 0.0) return false;
@@ -237,7 +237,7 @@ static talus_status dual_prepare_given(talus_solver *base, const talus_problem *
     const bool split = p->is_global && tl_problem_is_separable(p);
     tl_delassus_form form = {.assembled = opt->form == TL_DUAL_ASSEMBLED ||
                                           (opt->form == TL_DUAL_AUTO && !split)};
-    form.normal = smooth && !form.assembled && dual_is_smooth(p, (tl_measure)opt->common.stop);
+    form.normal = smooth && !form.assembled && tl_dual_is_smooth(p, (tl_measure)opt->common.stop);
     TL_TRY(dual_prepare(base, p, vectors, form, opt->diagonal, opt->warm));
     ((tl_dual *)base)->unit = opt->unit;
     return TALUS_OK;
@@ -295,10 +295,18 @@ void tl_dual_begin(tl_dual *s, const double *r, double *to, talus_solve_info *in
     s->best_measure = INFINITY;
     s->iterations = 0;
     s->decided = -1;
+    s->lazy = false;
+    s->best_at = s->from = s->to = NULL;
+}
+
+void tl_dual_yield(tl_dual *s, const double *vector) {
+    if (!s->best_at || s->best_at != vector) return;
+    memcpy(s->best, vector, (size_t)s->size * sizeof *vector);
+    s->best_at = NULL;
 }
 
 void tl_dual_end(tl_dual *s, double *r) {
-    tl_dual_export(s, s->best, r);
+    tl_dual_export(s, s->best_at ? s->best_at : s->best, r);
     s->info->iterations = s->iterations;
     s->info->measure = s->best_measure;
 }
@@ -394,8 +402,9 @@ void tl_dual_extragradient(const tl_dual *s, const double *x, const double *u, d
 
 // |r − before| / (|before| + unit); a step away from nothing in a unit of nothing counts as one.
 static double dual_relative_step(const tl_dual *s, const double *r, const double *before) {
-    const double moved = sqrt(tl_dual_dot_difference(s, r, before, r, before));
-    const double size = sqrt(tl_dual_dot(s, before, before)) + s->unit;
+    const bool known = s->from == before && s->to == r; // tl_dual_carry has made the sums
+    const double moved = sqrt(known ? s->moved : tl_dual_dot_difference(s, r, before, r, before));
+    const double size = sqrt(known ? s->norm : tl_dual_dot(s, before, before)) + s->unit;
     return size > 0.0 ? moved / size : moved > 0.0 ? 1.0 : 0.0;
 }
 
@@ -489,7 +498,8 @@ static double dual_judge(tl_dual *s, const double *r, const double *u, const dou
         s->base.monitor(s->base.monitor_user, s->iterations, measure, tl_seconds() - s->start);
     if (measure < s->best_measure || s->iterations == 0) {
         s->best_measure = measure;
-        memcpy(s->best, r, (size_t)s->size * sizeof *r);
+        s->best_at = r;
+        if (!s->lazy) tl_dual_yield(s, r);
     }
     return measure;
 }

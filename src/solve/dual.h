@@ -38,7 +38,7 @@ const char *tl_dual_fixed_form_name(int k); // without auto
 
 extern const tl_option tl_dual_rows[];
 
-enum { TL_DUAL_VECTORS = 8, TL_DUAL_BLOCK = 1024 };
+enum { TL_DUAL_VECTORS = 8, TL_DUAL_BLOCK = 1024, TL_DUAL_SUMS = 3 };
 
 typedef struct tl_dual {
     talus_solver base;
@@ -51,15 +51,20 @@ typedef struct tl_dual {
     double *lambda;   // rows: λmax(W_ii)
     double *trace;    // rows: tr W_ii
     double *weight;   // rows: metric of the projection, 1 or λmax(W_ii)/max λmax
+    bool uniform;     // all weights are 1
     double scale;     // of the `residual` measure
     double largest; // an estimate of λmax(W), in the metric of `weight`, from above; where a step
                     // is given, what that step is the inverse of
-    double *part;   // sums over TL_DUAL_BLOCK rows, added up in order
+    double *part;   // TL_DUAL_SUMS sums over TL_DUAL_BLOCK rows each, added up in order
     double *vector[TL_DUAL_VECTORS];
     double *best;
     bool warm;   // start from the r given
     double unit; // of the measure `step` [unit of r]
     // The running solve.
+    bool lazy;               // the best iterate is left where it lies, see tl_dual_yield
+    const double *best_at;   // there, while it is not in `best`; else NULL
+    const double *from, *to; // the last tl_dual_carry went from x here to there, with
+    double moved, norm;      // |to − from|² and |from|²
     talus_solve_info *info;
     double start, best_measure;
     double measure; // at the last check
@@ -84,6 +89,9 @@ talus_status tl_dual_prepare_judge(talus_solver *base, const talus_problem *p, i
                                    bool warm);
 /// Everything.
 talus_status tl_dual_prepare_whole(talus_solver *base, const talus_problem *p);
+/// True when the problem can be had by its normal rows: nothing rubs and nothing will, and the
+/// measure to stop on does not look at the tangents.
+bool tl_dual_is_smooth(const talus_problem *p, tl_measure measure);
 /// Everything; where nothing rubs and the operator is matrix-free, the normal rows alone (w.dim is
 /// then 1): r_T = 0, and u_T does not matter.
 talus_status tl_dual_prepare(talus_solver *base, const talus_problem *p);
@@ -102,9 +110,11 @@ void tl_dual_end(tl_dual *s, double *r);
 void tl_dual_apply(const tl_dual *s, const double *r, double *u);
 /// out = P(r − step (u + g(u))) block by block, in the metric of `weight`; out may be r.
 void tl_dual_step(const tl_dual *s, const double *r, const double *u, double step, double *out);
+/// Before a lazy solver writes over a vector: the best iterate, if it lies there, moves to `best`.
+void tl_dual_yield(tl_dual *s, const double *vector);
 /// The same from y = x + β (x − before) and its velocity u + β (u − before_u), which are not kept.
 /// Returns F(y)·(out − x). `out` is none of the others. On threads.
-double tl_dual_carry(const tl_dual *s, const double *x, const double *before, const double *u,
+double tl_dual_carry(tl_dual *s, const double *x, const double *before, const double *u,
                      const double *before_u, double beta, double step, double *out);
 /// f = u + g(u); f may be u.
 void tl_dual_shift(const tl_dual *s, const double *u, double *f);

@@ -19,9 +19,15 @@ typedef struct step_job {
     double *out;
 } step_job;
 
+// What tl_dual_carry adds up, by lanes: F(y)·(out − x), |out − x|², |x|².
+typedef struct step_lanes {
+    double slope[TL_LANES], moved[TL_LANES], norm[TL_LANES];
+} step_lanes;
+
 // Rows first … last of a block that are normal rows alone: nothing rubs, what is positive stays. A
-// group at a time, of which there are whole ones only. The sums of the lanes go to `slope`.
-TL_INLINE void step_normal(const step_job *job, int64_t first, int64_t last, double *slope) {
+// group at a time, of which there are whole ones only.
+TL_INLINE void step_normal(const step_job *job, bool uniform, int64_t first, int64_t last,
+                           step_lanes *sum) {
     const double beta = job->before ? job->beta : 0.0, step = job->step;
     for (int64_t row = first; row < last; row += TL_LANES) {
         const double *x = job->x + row, *u = job->u + row, *weight = job->s->weight + row;
@@ -31,9 +37,12 @@ TL_INLINE void step_normal(const step_job *job, int64_t first, int64_t last, dou
         for (int l = 0; l < TL_LANES; l++) {
             const double y = x[l] + beta * (x[l] - x_before[l]);
             const double v = u[l] + beta * (u[l] - u_before[l]);
-            const double moved = y - step / weight[l] * v;
+            const double moved = y - (uniform ? step : step / weight[l]) * v;
             next[l] = moved > 0.0 ? moved : 0.0;
-            slope[l] += v * (next[l] - x[l]);
+            const double move = next[l] - x[l];
+            sum->slope[l] += v * move;
+            sum->moved[l] += move * move;
+            sum->norm[l] += x[l] * x[l];
         }
         for (int l = 0; l < TL_LANES; l++) job->out[row + l] = next[l];
     }
@@ -44,8 +53,9 @@ TL_INLINE void step_block(int d, const step_job *job, int64_t block) {
     const tl_dual *s = job->s;
     const int64_t first = block * TL_DUAL_BLOCK, end = first + TL_DUAL_BLOCK;
     const int64_t last = end < s->plan.rows ? end : s->plan.rows;
-    double slope[TL_LANES] = {0.0}, sum = 0.0;
-    if (d == 1) step_normal(job, first, last, slope);
+    step_lanes sum = {.slope = {0.0}};
+    if (d == 1 && s->uniform) step_normal(job, true, first, last, &sum);
+    if (d == 1 && !s->uniform) step_normal(job, false, first, last, &sum);
     for (int64_t row = first; d > 1 && row < last; row++) {
         const double *x = job->x + d * row, *u = job->u + d * row;
         const double length = job->step / s->weight[row];
@@ -56,11 +66,22 @@ TL_INLINE void step_block(int d, const step_job *job, int64_t block) {
         }
         step_row(d, &s->law[row], y, v, length, job->out + d * row);
         if (!job->before) continue;
-        for (int k = 0; k < d; k++) part += v[k] * (job->out[d * row + k] - x[k]);
-        slope[row % TL_LANES] += part;
+        const int lane = (int)(row % TL_LANES);
+        for (int k = 0; k < d; k++) {
+            const double move = job->out[d * row + k] - x[k];
+            part += v[k] * move;
+            sum.moved[lane] += move * move;
+            sum.norm[lane] += x[k] * x[k];
+        }
+        sum.slope[lane] += part;
     }
-    for (int l = 0; l < TL_LANES; l++) sum += slope[l];
-    s->part[block] = sum;
+    double *total = s->part + TL_DUAL_SUMS * block;
+    total[0] = total[1] = total[2] = 0.0;
+    for (int l = 0; l < TL_LANES; l++) {
+        total[0] += sum.slope[l];
+        total[1] += sum.moved[l];
+        total[2] += sum.norm[l];
+    }
 }
 
 #define STEP_FORM(d)                                                                               \
@@ -97,7 +118,7 @@ void tl_dual_step(const tl_dual *s, const double *r, const double *u, double ste
     step_run(&job);
 }
 
-double tl_dual_carry(const tl_dual *s, const double *x, const double *before, const double *u,
+double tl_dual_carry(tl_dual *s, const double *x, const double *before, const double *u,
                      const double *before_u, double beta, double step, double *out) {
     step_job job = {.s = s,
                     .x = x,
@@ -109,6 +130,13 @@ double tl_dual_carry(const tl_dual *s, const double *x, const double *before, co
                     .out = out};
     double slope = 0.0;
     step_run(&job);
-    for (int64_t block = 0; block < step_blocks(s); block++) slope += s->part[block];
+    s->moved = s->norm = 0.0;
+    for (int64_t block = 0; block < step_blocks(s); block++) {
+        slope += s->part[TL_DUAL_SUMS * block];
+        s->moved += s->part[TL_DUAL_SUMS * block + 1];
+        s->norm += s->part[TL_DUAL_SUMS * block + 2];
+    }
+    s->from = x;
+    s->to = out;
     return slope;
 }

@@ -58,10 +58,14 @@ void tl_gradient_solve(talus_solver *base, tl_gradient *g, double *r, talus_solv
                             .patience = opt->patience > 0 ? (double)opt->patience : INFINITY,
                             .step = g->step};
     tl_dual_begin(s, r, g->x, info);
+    s->lazy = true;
     tl_dual_apply(s, g->x, g->u);
     g->begin(g);
     while (!tl_dual_over(s, g->x, g->u, before)) {
+        tl_dual_yield(s, g->next);
+        s->from = NULL; // unless it is tl_dual_carry that makes the next step
         if (gradient_stuck(&guard, s)) {
+            if (s->best_at) tl_dual_yield(s, s->best_at);
             memcpy(g->x, s->best, (size_t)s->size * sizeof *g->x);
             tl_dual_apply(s, g->x, g->u);
         }

@@ -105,6 +105,7 @@ talus_status tl_newton_prepare_nlgs(tl_newton *s, const talus_problem *p, bool w
     inner->common = *(const tl_common_options *)s->dual.base.options;
     inner->patience = 0;
     inner->warm = warm;
+    ((tl_splitting *)s->nlgs)->general = true; // its rows and its W are used here
     return talus_solver_prepare(s->nlgs, p);
 }
 

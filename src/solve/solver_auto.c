@@ -3,10 +3,12 @@
 // problems need no more. At checks 100, 200, 400 … sweeps apart the sweeps still needed are
 // foreseen from the progress since the last; when a proximal Newton method (newton.h) would cost
 // less, it takes over. Where that is stuck, it is asked whether any velocity is allowed at all, and
-// an interior point has a try. Costs are counted in operations, never in seconds, so that the same
-// problem always takes the same way.
+// an interior point has a try. Where nothing rubs and there are many contacts, accelerated
+// gradients come before all this: an iteration costs a tenth of a sweep. Costs are counted in
+// operations, never in seconds, so that the same problem always takes the same way.
 #include "base/timer.h"
 #include "solve/feasible.h"
+#include "solve/gradient.h"
 #include "solve/newton.h"
 #include "solve/splitting.h"
 #include <math.h>
@@ -34,7 +36,9 @@ static const tl_option auto_rows[] = {
 typedef enum auto_newton { AUTO_UNKNOWN, AUTO_THERE, AUTO_TOO_LARGE } auto_newton;
 
 typedef struct auto_solver {
-    tl_newton newton; // its nlgs is the first method
+    tl_newton newton;     // its nlgs is the first method,
+    talus_solver *smooth; // unless there is this one, for a problem without friction,
+    talus_solver *round;  // or this one, an nlgs over balls
     auto_newton state;
     double band; // operations of a Newton step, guessed before anything is set up
     // The running solve.
@@ -45,17 +49,22 @@ typedef struct auto_solver {
 } auto_solver;
 
 enum {
-    AUTO_HORIZON = 20,  // sweeps foreseen at most, per sweep done
-    AUTO_FIRST = 100,   // sweeps before the first look ahead
-    AUTO_STEPS = 20,    // Newton steps that a problem is expected to need
+    AUTO_SMOOTH = 1024,   // contacts from which on gradients are tried where nothing rubs,
+    AUTO_GRADIENT = 3000, // and for how many iterations
+    AUTO_HORIZON = 20,    // sweeps foreseen at most, per sweep done
+    AUTO_FIRST = 100,     // sweeps before the first look ahead
+    AUTO_STEPS = 20,      // Newton steps that a problem is expected to need,
+    AUTO_PILE = 200,    // and a packing of balls, whose contacts change state at every one of them
     AUTO_PATIENCE = 60, // sweeps without progress before a proximal term is tried
     AUTO_STUCK = 150,   // Newton steps without progress before something else is tried
     AUTO_INTERIOR = 60, // iterations that an interior point is given
     AUTO_LARGE = 4096,  // large: so many contacts or more,
-    AUTO_BAND = 5000,   // and a Newton step costs over so many sweeps. Then:
-    AUTO_RELAXED = 200, // first sweeps under the associated law,
-    AUTO_CHECK = 20,    // sweeps between two checks,
-    AUTO_LONG = 300,    // and in place of AUTO_PATIENCE
+    AUTO_ROUND = 1024,  // or so many of balls,
+    AUTO_BAND = 5000,   // and a Newton step costs over so many sweeps,
+    AUTO_PILE_BAND = 500, // or of balls so many. Then:
+    AUTO_RELAXED = 200,   // first sweeps under the associated law,
+    AUTO_CHECK = 20,      // sweeps between two checks,
+    AUTO_LONG = 300,      // and in place of AUTO_PATIENCE
 };
 #define AUTO_PROXIMAL 0.1 // first proximal term, in units of λ_i
 // Sweeps over large problems: Nesterov's momentum, capped, with a proximal term. Conjugate
@@ -66,9 +75,15 @@ enum {
 
 // ---- costs -------------------------------------------------------------------------------------
 
-// Operations of a sweep: a one-contact solve is worth some hundred multiplications.
+static tl_splitting *auto_nlgs(const auto_solver *s) {
+    return (tl_splitting *)(s->round ? s->round : s->newton.nlgs);
+}
+
+// Operations of a sweep: a one-contact solve is worth some hundred multiplications, one of balls,
+// eight side by side, some thirty with all there is to a visit.
 static double auto_sweep_cost(const auto_solver *s) {
-    const tl_delassus *w = &((const tl_splitting *)s->newton.nlgs)->w;
+    const tl_delassus *w = &auto_nlgs(s)->w;
+    if (s->round) return 30.0 * w->rows;
     return 100.0 * w->rows + 0.5 * w->dim * w->dim * (double)w->start[w->rows];
 }
 
@@ -77,23 +92,51 @@ static double auto_step_cost(const auto_solver *s) {
     return s->newton.lu->work + 4.0 * auto_sweep_cost(s);
 }
 
-// Breadth-first search over the contacts that row `first` is coupled with, directly or not: `seen`
-// is set to `mark` for them, `queue` holds them. Returns their number; `levels` is how many steps
-// away the farthest is.
-static int32_t auto_search(const tl_delassus *w, int32_t first, int32_t mark, int32_t *seen,
-                           int32_t *queue, int32_t *levels) {
-    int32_t count = 1, next = 0;
-    queue[0] = first;
-    seen[first] = mark;
-    for (*levels = 1;; ++*levels) {
-        const int32_t level = count;
-        for (; next < level; next++)
-            for (int64_t e = w->start[queue[next]]; e < w->start[queue[next] + 1]; e++)
-                if (seen[w->col[e]] != mark) {
-                    seen[w->col[e]] = mark;
-                    queue[count++] = w->col[e];
-                }
-        if (count == level) return count;
+// What a search over contacts that are coupled needs: they are rows with neighbours in `w` or,
+// where `graph` is not NULL, blocks that share bodies.
+typedef struct auto_links {
+    const tl_delassus *w;
+    const tl_graph *graph;
+    int32_t *seen, *body_seen; // marks
+    int32_t *queue;            // contacts in the order they were found,
+    int32_t count;             // how many
+} auto_links;
+
+static void auto_meet(auto_links *l, const int32_t *other, int64_t count, int32_t mark) {
+    for (int64_t k = 0; k < count; k++)
+        if (l->seen[other[k]] != mark) {
+            l->seen[other[k]] = mark;
+            l->queue[l->count++] = other[k];
+        }
+}
+
+// Find all that are coupled with `node`. The contacts of a body are looked at once.
+static void auto_expand(auto_links *l, int32_t node, int32_t mark) {
+    const tl_graph *g = l->graph;
+    if (!g) {
+        const int64_t start = l->w->start[node];
+        auto_meet(l, l->w->col + start, l->w->start[node + 1] - start, mark);
+        return;
+    }
+    for (int64_t e = g->h_start[node]; e < g->h_start[node + 1]; e++) {
+        const int32_t body = g->h_body[e];
+        if (l->body_seen[body] == mark) continue;
+        l->body_seen[body] = mark;
+        auto_meet(l, g->contact + g->where[body], g->where[body + 1] - g->where[body], mark);
+    }
+}
+
+// Breadth-first search over the contacts that `first` is coupled with, directly or not. Returns how
+// many steps away the farthest is, counted from 1.
+static int32_t auto_search(auto_links *l, int32_t first, int32_t mark) {
+    int32_t next = 0;
+    l->queue[0] = first;
+    l->count = 1;
+    l->seen[first] = mark;
+    for (int32_t levels = 1;; levels++) {
+        const int32_t level = l->count;
+        for (; next < level; next++) auto_expand(l, l->queue[next], mark);
+        if (l->count == level) return levels;
     }
 }
 
@@ -101,30 +144,34 @@ static int32_t auto_search(const tl_delassus *w, int32_t first, int32_t mark, in
 // cheap, a packing in space is not. The search is repeated from the last contact found, which lies
 // at an end.
 static talus_status auto_guess(auto_solver *s) {
+    const talus_problem *p = auto_nlgs(s)->w.problem;
     talus_context *ctx = s->newton.dual.base.ctx;
-    const tl_delassus *w = &((const tl_splitting *)s->newton.nlgs)->w;
-    int32_t *seen = NULL, *queue = NULL, levels;
+    const tl_splitting *nlgs = auto_nlgs(s);
+    const int32_t nodes = s->round ? p->count : nlgs->w.rows;
+    auto_links l = {.w = &nlgs->w, .graph = s->round ? &nlgs->graph : NULL};
     talus_status status = TALUS_OK;
     s->band = 0.0;
-    TL_GOTO(TL_ALLOC(ctx, w->rows, &seen));
-    TL_GOTO(TL_ALLOC(ctx, w->rows, &queue));
-    for (int32_t row = 0; row < w->rows; row++) {
-        if (w->order[row] < 0 || seen[row] != 0) continue;
-        int32_t count = auto_search(w, row, 1, seen, queue, &levels);
-        count = auto_search(w, queue[count - 1], 2, seen, queue, &levels);
-        const double width = (double)count / levels;
-        s->band += count * width * width * w->dim * w->dim * w->dim;
+    TL_GOTO(TL_ALLOC(ctx, nodes, &l.seen));
+    TL_GOTO(TL_ALLOC(ctx, nodes, &l.queue));
+    if (s->round) TL_GOTO(TL_ALLOC(ctx, p->body_count, &l.body_seen));
+    for (int32_t node = 0; node < nodes; node++) {
+        if ((!s->round && nlgs->w.order[node] < 0) || l.seen[node] != 0) continue;
+        (void)auto_search(&l, node, 1);
+        const int32_t levels = auto_search(&l, l.queue[l.count - 1], 2);
+        const double width = (double)l.count / levels;
+        s->band += l.count * width * width * p->dim * p->dim * p->dim;
     }
 done:
-    tl_free(ctx, seen);
-    tl_free(ctx, queue);
+    tl_free(ctx, l.seen);
+    tl_free(ctx, l.queue);
+    tl_free(ctx, l.body_seen);
     return status;
 }
 
 // Is the problem large, and a Newton step worth that many sweeps?
 static bool auto_is_large(const auto_solver *s) {
-    return s->newton.dual.base.problem->count >= AUTO_LARGE &&
-           s->band > AUTO_BAND * auto_sweep_cost(s);
+    return auto_nlgs(s)->w.problem->count >= (s->round ? AUTO_ROUND : AUTO_LARGE) &&
+           s->band > (s->round ? AUTO_PILE_BAND : AUTO_BAND) * auto_sweep_cost(s);
 }
 
 static void auto_say(const auto_solver *s, const char *what, int32_t sweeps, double measure,
@@ -135,21 +182,73 @@ static void auto_say(const auto_solver *s, const char *what, int32_t sweeps, dou
 
 // ---- set-up ------------------------------------------------------------------------------------
 
+static void auto_clear_sweeps(auto_solver *s) {
+    tl_free(s->newton.dual.base.ctx, s->witness);
+    s->witness = NULL;
+    tl_newton_clear(&s->newton.dual.base);
+}
+
 static talus_status auto_prepare_newton(auto_solver *s) {
     const auto_options *opt = s->newton.dual.base.options;
+    if (!s->newton.nlgs)
+        TL_TRY(tl_newton_prepare_nlgs(&s->newton, s->newton.dual.base.problem, opt->warm));
     TL_TRY(tl_newton_prepare_rest(&s->newton, 1e9 * opt->memory));
     s->state = s->newton.lu ? AUTO_THERE : AUTO_TOO_LARGE;
     return TALUS_OK;
 }
 
+// Many balls: sweeps over them alone, to begin with.
+static talus_status auto_prepare_round(auto_solver *s, const talus_problem *p) {
+    talus_solver *base = &s->newton.dual.base;
+    const auto_options *opt = base->options;
+    if (!opt->ready && p->count >= AUTO_ROUND && tl_balls_are(p)) {
+        if (!s->round) TL_TRY(talus_solver_create(base->ctx, "nlgs", &s->round));
+        tl_splitting_options *inner = s->round->options;
+        inner->common = opt->common;
+        inner->warm = opt->warm;
+        TL_TRY(talus_solver_prepare(s->round, p));
+        if (((const tl_splitting *)s->round)->round) TL_TRY(auto_guess(s));
+        if (auto_is_large(s)) return TALUS_OK;
+    }
+    talus_solver_destroy(s->round);
+    s->round = NULL;
+    return TALUS_OK;
+}
+
+static talus_status auto_prepare_smooth(auto_solver *s, const talus_problem *p) {
+    const talus_solver *base = &s->newton.dual.base;
+    const auto_options *opt = base->options;
+    if (!s->smooth) TL_TRY(talus_solver_create(base->ctx, "apgd-ar", &s->smooth));
+    tl_gradient_options *inner = s->smooth->options;
+    inner->dual.common = opt->common;
+    inner->dual.warm = opt->warm;
+    if (inner->dual.common.iterations > AUTO_GRADIENT)
+        inner->dual.common.iterations = AUTO_GRADIENT;
+    return talus_solver_prepare(s->smooth, p);
+}
+
+static talus_status auto_prepare_sweeps(auto_solver *s, const talus_problem *p) {
+    const auto_options *opt = s->newton.dual.base.options;
+    s->state = AUTO_UNKNOWN;
+    s->band = 0.0;
+    TL_TRY(auto_prepare_round(s, p));
+    if (s->round) return TALUS_OK;
+    TL_TRY(tl_newton_prepare_nlgs(&s->newton, p, opt->warm));
+    if (p->count >= AUTO_LARGE) TL_TRY(auto_guess(s));
+    return opt->ready ? auto_prepare_newton(s) : TALUS_OK;
+}
+
+// Memory of the gradients is used again, as long as they are, and that of the sweeps over balls.
 static talus_status auto_prepare(talus_solver *base, const talus_problem *p) {
     auto_solver *s = (auto_solver *)base;
     const auto_options *opt = base->options;
-    TL_TRY(tl_newton_prepare_nlgs(&s->newton, p, opt->warm));
-    s->state = AUTO_UNKNOWN;
-    s->band = 0.0;
-    if (p->count >= AUTO_LARGE) TL_TRY(auto_guess(s));
-    return opt->ready ? auto_prepare_newton(s) : TALUS_OK;
+    const bool smooth = p->count >= AUTO_SMOOTH && !opt->ready &&
+                        tl_dual_is_smooth(p, (tl_measure)opt->common.stop);
+    auto_clear_sweeps(s);
+    if (smooth) return auto_prepare_smooth(s, p);
+    talus_solver_destroy(s->smooth);
+    s->smooth = NULL;
+    return auto_prepare_sweeps(s, p);
 }
 
 // ---- the choice --------------------------------------------------------------------------------
@@ -157,8 +256,9 @@ static talus_status auto_prepare(talus_solver *base, const talus_problem *p) {
 // Is Newton to take over, with `left` sweeps foreseen?
 static bool auto_newton_is_cheaper(auto_solver *s, int32_t sweeps, double measure, double left) {
     if (left < 2.0 * AUTO_FIRST) return false; // not worth its set-up
+    const int needed = s->round ? AUTO_PILE : AUTO_STEPS;
     // An order by nested dissection may be ten times as good as a band.
-    if (s->state == AUTO_UNKNOWN && left * auto_sweep_cost(s) < 0.1 * AUTO_STEPS * s->band) {
+    if (s->state == AUTO_UNKNOWN && left * auto_sweep_cost(s) < 0.1 * needed * s->band) {
         auto_say(s, "go on, for a Newton step would cost far more", sweeps, measure, left);
         return false;
     }
@@ -174,9 +274,9 @@ static bool auto_newton_is_cheaper(auto_solver *s, int32_t sweeps, double measur
     const double steps = left * auto_sweep_cost(s) / auto_step_cost(s);
     char what[96];
     (void)snprintf(what, sizeof what, "%s, for as much work as %.1f Newton steps",
-                   steps > AUTO_STEPS ? "Newton takes over" : "go on", steps);
+                   steps > needed ? "Newton takes over" : "go on", steps);
     auto_say(s, what, sweeps, measure, left);
-    return steps > AUTO_STEPS;
+    return steps > needed;
 }
 
 static bool auto_leave(void *user, int32_t sweeps, double measure) {
@@ -196,11 +296,13 @@ static bool auto_leave(void *user, int32_t sweeps, double measure) {
 
 // ---- the ways ----------------------------------------------------------------------------------
 
-static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info) {
+// After `done` iterations of another method, which took `seconds`.
+static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info, int32_t done,
+                        double seconds) {
     tl_newton *newton = &s->newton;
     talus_solver *base = &newton->dual.base;
-    tl_splitting *nlgs = (tl_splitting *)newton->nlgs;
-    tl_splitting_options *inner = newton->nlgs->options;
+    tl_splitting *nlgs = auto_nlgs(s);
+    tl_splitting_options *inner = nlgs->base.options;
     const auto_options *opt = base->options;
     s->decide = AUTO_FIRST;
     s->since = 0;
@@ -209,8 +311,9 @@ static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info) {
     nlgs->leave_user = s;
     nlgs->base.monitor = base->monitor;
     nlgs->base.monitor_user = base->monitor_user;
-    nlgs->base.prepare_seconds = base->prepare_seconds;
+    nlgs->base.prepare_seconds = base->prepare_seconds + seconds;
     inner->common = opt->common;
+    inner->common.iterations -= done;
     inner->patience = AUTO_PATIENCE;
     if (auto_is_large(s)) {
         inner->inertia = AUTO_INERTIA;
@@ -224,6 +327,7 @@ static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info) {
                base->problem->count, inner->inertia, inner->proximal, inner->relaxed);
     }
     nlgs->base.ops->solve(&nlgs->base, r, info);
+    info->iterations += done;
     nlgs->leave = NULL;
     nlgs->base.monitor = NULL;
     inner->patience = 0;
@@ -300,12 +404,33 @@ static void auto_interior(auto_solver *s) {
     talus_solver_destroy(other);
 }
 
-static void auto_solve(talus_solver *base, double *r, talus_solve_info *info) {
+// Gradients; true where they are the answer. Else the sweeps are set up and r is where these start.
+static bool auto_smooth(auto_solver *s, double *r, talus_solve_info *info) {
+    const talus_solver *base = &s->newton.dual.base;
+    const auto_options *opt = base->options;
+    talus_solver *smooth = s->smooth;
+    smooth->monitor = base->monitor;
+    smooth->monitor_user = base->monitor_user;
+    smooth->prepare_seconds = base->prepare_seconds;
+    smooth->ops->solve(smooth, r, info);
+    const bool tired =
+        info->outcome == TALUS_OUTCOME_ITERATION_LIMIT && info->iterations < opt->common.iterations;
+    if (!tired && info->outcome != TALUS_OUTCOME_DIVERGED) return true;
+    tl_log(base->ctx, TALUS_LOG_INFO, "auto: %d gradient steps, measure %.2e: sweeps take over",
+           info->iterations, info->measure);
+    if (auto_prepare_sweeps(s, base->problem) == TALUS_OK) return false;
+    tl_log(base->ctx, TALUS_LOG_WARNING, "auto: no sweeps: %s",
+           talus_context_last_error(base->ctx));
+    return true;
+}
+
+static void auto_choose(talus_solver *base, double *r, talus_solve_info *info) {
     auto_solver *s = (auto_solver *)base;
     tl_newton *newton = &s->newton;
     const auto_options *opt = base->options;
     const double start = tl_seconds();
-    auto_sweeps(s, r, info);
+    if (s->smooth && auto_smooth(s, r, info)) return;
+    auto_sweeps(s, r, info, info->iterations, tl_seconds() - start);
     if (info->outcome != TALUS_OUTCOME_STALLED || s->state != AUTO_THERE) return;
     const int32_t sweeps = info->iterations;
     newton->dual.warm = true;
@@ -320,11 +445,21 @@ static void auto_solve(talus_solver *base, double *r, talus_solve_info *info) {
     tl_dual_end(&newton->dual, r);
 }
 
+// What a solve sets up stays until the next prepare, and counts.
+static void auto_solve(talus_solver *base, double *r, talus_solve_info *info) {
+    size_t before, after, peak;
+    talus_context_memory(base->ctx, &before, &peak);
+    auto_choose(base, r, info);
+    talus_context_memory(base->ctx, &after, &peak);
+    base->memory += after - before;
+}
+
 static void auto_clear(talus_solver *base) {
     auto_solver *s = (auto_solver *)base;
-    tl_free(base->ctx, s->witness);
-    s->witness = NULL;
-    tl_newton_clear(base);
+    talus_solver_destroy(s->smooth);
+    talus_solver_destroy(s->round);
+    s->smooth = s->round = NULL;
+    auto_clear_sweeps(s);
 }
 
 const tl_solver_ops tl_auto_ops = {
@@ -335,4 +470,5 @@ const tl_solver_ops tl_auto_ops = {
     .options = auto_rows,
     .prepare = auto_prepare,
     .solve = auto_solve,
-    .clear = auto_clear};
+    .clear = auto_clear,
+    .reuses = true};

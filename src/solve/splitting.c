@@ -38,7 +38,8 @@ const tl_option tl_splitting_rows[] = {
     ROW(local, TL_OPTION_CHOICE, "hybrid", .choice = splitting_local_name,
         .text = "one-contact solver"),
     ROW(form, TL_OPTION_CHOICE, "auto", .choice = splitting_form_name,
-        .text = "keep W by blocks, or only H and M (global problems); auto: assembled"),
+        .text = "keep W by blocks, or only H and M (global problems); auto: assembled, but "
+                "neither for 1024 contacts of balls or more"),
     ROW(order, TL_OPTION_CHOICE, "auto", .choice = splitting_order_name,
         .text = "order of a sweep: coloured runs on threads and vectors; auto: from 1024 contacts"),
     ROW(sleep, TL_OPTION_INTEGER, "0", .low = 0, .high = 1000000,
@@ -76,6 +77,7 @@ void tl_splitting_clear(talus_solver *base) {
     tl_splitting *s = (tl_splitting *)base;
     talus_context *ctx = base->ctx;
     tl_delassus_clear(&s->w);
+    tl_balls_clear(ctx, &s->balls);
     tl_plan_clear(ctx, &s->plan);
     tl_graph_clear(ctx, &s->graph);
     double **arrays[] = {&s->block,  &s->inverse, &s->law,  &s->rho,    &s->beta,
@@ -175,6 +177,12 @@ static void splitting_empty_row(tl_splitting *s, int32_t row) {
 }
 
 static void splitting_rows(tl_splitting *s) {
+    if (s->round) {
+        const talus_problem *p = s->w.problem;
+        s->scale = tl_balls_set(p, &s->plan, s->proximal,
+                                s->associated || p->law == TALUS_LAW_ASSOCIATED, &s->balls);
+        return;
+    }
     for (int32_t row = 0; row < s->plan.rows; row++) {
         if (s->plan.order[row] >= 0)
             splitting_row(s, row);
@@ -234,6 +242,33 @@ static talus_status splitting_operator(tl_splitting *s, const talus_problem *p) 
                               &s->w);
 }
 
+// Whether the sweeps are those of balls.h, which know but one way of everything.
+static bool splitting_is_round(const tl_splitting *s, const talus_problem *p) {
+    const tl_splitting_options *opt = s->base.options;
+    return !s->jacobi && !s->general && opt->form != TL_FORM_ASSEMBLED &&
+           opt->order != TL_ORDER_NATURAL && p->count >= COLOUR_FROM &&
+           s->local->forms == &tl_local_hybrid && opt->sleep == 0 && opt->relaxation == 1.0 &&
+           !opt->symmetric &&
+           (opt->common.stop == TL_MEASURE_RESIDUAL || opt->common.stop == TL_MEASURE_NATURAL ||
+            opt->common.stop == TL_MEASURE_CHANGE) &&
+           tl_balls_are(p);
+}
+
+static talus_status splitting_balls(tl_splitting *s, const talus_problem *p) {
+    talus_context *ctx = s->base.ctx;
+    tl_delassus_clear(&s->w);
+    TL_TRY(tl_graph_lists(ctx, p, &s->graph));
+    TL_TRY(tl_plan_update(ctx, &s->graph, p->count, &s->plan));
+    s->w = (tl_delassus){.ctx = ctx,
+                         .problem = p,
+                         .dim = 3,
+                         .rows = s->plan.rows,
+                         .order = s->plan.order,
+                         .separable = true,
+                         .dof = TL_BALL_BODY * (p->body_count + 1)}; // one for `none`
+    return tl_balls_update(ctx, p, &s->plan, &s->balls);
+}
+
 // Whether inverses of the blocks are worth their memory: Coulomb's law in space has its own way
 // (slide.h), and the few blocks that are too badly conditioned for it are solved as they come.
 static bool splitting_inverts(const tl_splitting *s) {
@@ -262,13 +297,14 @@ static talus_status splitting_memory(tl_splitting *s) {
     const tl_splitting_options *opt = s->base.options;
     talus_context *ctx = s->base.ctx;
     const int64_t rows = s->plan.rows, d = s->w.dim;
-    const bool momentum = opt->momentum, loose = !s->w.assembled, single = !s->lanes;
-    TL_TRY(splitting_room(ctx, true, rows * d * d, &s->block));
+    const bool momentum = opt->momentum, loose = !s->w.assembled, blocks = !s->round;
+    const bool single = !s->lanes && blocks;
+    TL_TRY(splitting_room(ctx, blocks, rows * d * d, &s->block));
     TL_TRY(splitting_room(ctx, single && splitting_inverts(s), rows * d * d, &s->inverse));
-    TL_TRY(splitting_room(ctx, true, rows * 3, &s->law));
-    TL_TRY(splitting_room(ctx, true, rows, &s->rho));
-    TL_TRY(splitting_room(ctx, true, rows, &s->beta));
-    TL_TRY(splitting_room(ctx, true, rows, &s->lambda));
+    TL_TRY(splitting_room(ctx, blocks, rows * 3, &s->law));
+    TL_TRY(splitting_room(ctx, blocks, rows, &s->rho));
+    TL_TRY(splitting_room(ctx, blocks, rows, &s->beta));
+    TL_TRY(splitting_room(ctx, blocks, rows, &s->lambda));
     TL_TRY(splitting_room(ctx, true, rows * d, &s->r));
     TL_TRY(splitting_room(ctx, true, rows * d, &s->best));
     TL_TRY(splitting_room(ctx, s->jacobi, rows * d, &s->next));
@@ -304,8 +340,9 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     s->jacobi = jacobi;
     s->local = &tl_local_solvers[opt->local];
     s->scale = 0.0;
-    TL_TRY(splitting_operator(s, p));
-    s->lanes = (s->plan.coloured || jacobi) && s->local->forms->lanes[0];
+    s->round = splitting_is_round(s, p);
+    TL_TRY(s->round ? splitting_balls(s, p) : splitting_operator(s, p));
+    s->lanes = !s->round && (s->plan.coloured || jacobi) && s->local->forms->lanes[0];
     TL_TRY(splitting_memory(s));
     TL_TRY(tl_team_reserve(ctx, opt->common.threads));
     s->proximal = opt->proximal;
@@ -317,7 +354,7 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
 void tl_splitting_refresh(talus_solver *base) {
     tl_splitting *s = (tl_splitting *)base;
     const tl_splitting_options *opt = base->options;
-    tl_delassus_refresh(&s->w);
+    tl_delassus_refresh(&s->w); // a view, which is never round
     s->proximal = opt->proximal;
     s->scale = 0.0;
     splitting_rows(s);
@@ -495,8 +532,9 @@ static void splitting_push(const splitting_run *run, tl_team *team, int rank) {
     const tl_splitting *s = run->s;
     const tl_splitting_options *opt = s->base.options;
     const bool nesterov = opt->inertia > 0.0 || run->relaxed;
-    int64_t begin, end;
-    tl_share((int64_t)s->plan.rows * s->w.dim, tl_team_size(team), rank, &begin, &end);
+    int64_t begin = 0, end = 0;
+    if (!s->round) // balls bring it about when they are visited
+        tl_share((int64_t)s->plan.rows * s->w.dim, tl_team_size(team), rank, &begin, &end);
     for (int64_t k = begin; k < end; k++) {
         s->r[k] += splitting_carry(nesterov, run->beta, &s->push[k], s->change[k]);
         s->change[k] = 0.0;
@@ -528,6 +566,10 @@ static void splitting_work(void *arg, tl_team *team, int rank) {
         if (run->stop || run->over) return;
         if (s->push) {
             splitting_push(run, team, rank);
+            if (rank == 0) {
+                run->sweep.share = run->beta;
+                run->sweep.nesterov = opt->inertia > 0.0 || run->relaxed;
+            }
             tl_barrier(team);
         }
         tl_sweep_run(&run->sweep, run->sweeps, team, rank);
@@ -553,21 +595,48 @@ static void splitting_work(void *arg, tl_team *team, int rank) {
     }
 }
 
-void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
-    tl_splitting *s = (tl_splitting *)base;
-    const tl_splitting_options *opt = base->options;
-    const talus_problem *p = base->problem;
-    const int d = p->dim;
+// The caller's impulses into rows, or zeros where they are not to be used. True: all are zero.
+static bool splitting_import(tl_splitting *s, const double *r) {
+    const tl_splitting_options *opt = s->base.options;
+    const talus_problem *p = s->w.problem;
+    const int d = s->w.dim;
     bool at_rest = true;
+    if (!opt->warm) {
+        for (int64_t k = 0; k < (int64_t)d * s->plan.rows; k++) s->r[k] = 0.0;
+        return true;
+    }
+    if (s->round) return tl_balls_import(p, &s->plan, r, s->r);
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];
         for (int k = 0; k < d; k++) {
             const double tension = k == 0 && p->tension && i >= 0 ? p->tension[i] : 0.0;
-            const double x = i >= 0 && opt->warm ? r[(int64_t)d * i + k] + tension : 0.0;
+            const double x = i >= 0 ? r[(int64_t)d * i + k] + tension : 0.0;
             s->r[(int64_t)d * row + k] = x;
             at_rest &= x == 0.0;
         }
     }
+    return at_rest;
+}
+
+// The best impulses to the caller.
+static void splitting_export(const tl_splitting *s, double *r) {
+    const talus_problem *p = s->w.problem;
+    const int d = s->w.dim;
+    if (s->round) {
+        tl_balls_export(p, &s->plan, s->best, r);
+        return;
+    }
+    for (int32_t row = 0; row < s->plan.rows; row++) {
+        const int32_t i = s->plan.order[row];
+        for (int k = 0; k < d && i >= 0; k++) r[(int64_t)d * i + k] = s->best[(int64_t)d * row + k];
+        if (i >= 0 && p->tension) r[(int64_t)d * i] -= p->tension[i];
+    }
+}
+
+void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
+    tl_splitting *s = (tl_splitting *)base;
+    const tl_splitting_options *opt = base->options;
+    const bool at_rest = splitting_import(s, r);
     if (s->z) memset(s->z, 0, (size_t)s->w.dof * sizeof *s->z);
     if (s->asleep) memset(s->asleep, 0, (size_t)s->plan.rows * sizeof *s->asleep);
     if (s->proximal != opt->proximal) { // the last solve left it raised
@@ -586,11 +655,7 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
     run.sweep.at_rest = at_rest;
     // In natural order there is nothing to share out: other threads would only wait.
     tl_parallel(base->ctx, s->plan.coloured ? opt->common.threads : 1, splitting_work, &run);
-    for (int32_t row = 0; row < s->plan.rows; row++) {
-        const int32_t i = s->plan.order[row];
-        for (int k = 0; k < d && i >= 0; k++) r[(int64_t)d * i + k] = s->best[(int64_t)d * row + k];
-        if (i >= 0 && p->tension) r[(int64_t)d * i] -= p->tension[i];
-    }
+    splitting_export(s, r);
     info->iterations = run.sweeps;
     info->measure = run.best_measure;
     if (run.over && !run.stop) info->outcome = run.interrupted;

@@ -4,6 +4,7 @@
 // two solvers (solver_nlgs.c, solver_jacobi.c) [docs/theory/splitting.md].
 #ifndef TL_SOLVE_SPLITTING_H
 #define TL_SOLVE_SPLITTING_H
+#include "solve/balls.h"
 #include "solve/plan.h"
 #include "solve/solver_impl.h"
 
@@ -43,7 +44,11 @@ typedef struct tl_splitting {
     tl_graph graph; // of the coupling, as far as it was needed
     tl_plan plan;
     tl_delassus w;
-    bool lanes; // groups are solved side by side by the lane form of the local solver
+    bool round;   // all contacts are of balls, and swept as such: of `w` only sizes are there, and
+                  // vectors by rows are laid out as in balls.h
+    bool general; // set by the owner: never `round`
+    tl_balls balls; // where round
+    bool lanes;     // groups are solved side by side by the lane form of the local solver
     // Entry k of a row is at [row * entries + k], with lanes at
     // [(group * entries + k) * TL_LANES + lane]; see tl_splitting_at.
     double *block; // d * d entries: W_ii + β

@@ -257,8 +257,48 @@ TL_INLINE void sweep_check(int d, const tl_sweep *sweep, int32_t chunk) {
     s->part[(int64_t)chunk * TL_PARTS + TL_PART_CHECK] = total;
 }
 
+// ---- balls
+// ---------------------------------------------------------------------------------------
+
+static tl_balls_sweep sweep_balls(const tl_splitting *s) {
+    return (tl_balls_sweep){.balls = &s->balls,
+                            .plan = &s->plan,
+                            .bodies = s->w.problem->body_count,
+                            .z = s->z,
+                            .r = s->r,
+                            .change = s->change,
+                            .push = s->push};
+}
+
+static void sweep_balls_chunk(const tl_sweep *sweep, int32_t chunk, bool backwards) {
+    (void)backwards; // never asked for
+    tl_balls_sweep balls = sweep_balls(sweep->s);
+    tl_balls_tally t;
+    double *part = sweep->s->part + (int64_t)chunk * TL_PARTS;
+    balls.share = sweep->share;
+    balls.nesterov = sweep->nesterov;
+    tl_balls_chunk(&balls, chunk, &t);
+    part[TL_PART_ACTIVITY] = t.activity;
+    part[TL_PART_ENERGY] = t.energy;
+    part[TL_PART_NORMAL] = t.normal;
+    part[TL_PART_TANGENT] = sqrt(TL_MAX(t.tangent, 0.0));
+    part[TL_PART_SOLVES] += t.solves;
+}
+
+static void sweep_balls_check(const tl_sweep *sweep, int32_t chunk) {
+    const tl_common_options *opt = sweep->s->base.options;
+    const tl_balls_sweep balls = sweep_balls(sweep->s);
+    sweep->s->part[(int64_t)chunk * TL_PARTS + TL_PART_CHECK] =
+        tl_balls_measure(&balls, chunk, opt->stop == TL_MEASURE_RESIDUAL);
+}
+
 // z ← z + N Hᵀ r over the rows of a chunk.
 static void sweep_spread_chunk(const tl_splitting *s, int32_t chunk) {
+    if (s->round) {
+        const tl_balls_sweep balls = sweep_balls(s);
+        tl_balls_spread(&balls, chunk);
+        return;
+    }
     for (int32_t row = s->plan.chunk_start[chunk] * TL_LANES;
          row < s->plan.chunk_start[chunk + 1] * TL_LANES; row++) {
         const double *r = s->r + (int64_t)s->w.dim * row;
@@ -268,6 +308,9 @@ static void sweep_spread_chunk(const tl_splitting *s, int32_t chunk) {
         if (s->w.dim == 6) sweep_spread(6, s, row, r);
     }
 }
+
+// ---- by dimension
+// --------------------------------------------------------------------------------
 
 #define SWEEP_FORMS(d)                                                                             \
     void tl_sweep_chunk_##d(const tl_sweep *sweep, int32_t chunk, bool backwards);                 \
@@ -302,8 +345,8 @@ void tl_sweep_init(tl_sweep *sweep, tl_splitting *s) {
                    sqrt(fmax(1.0, p->count)),
         .sleep = opt->sleep,
         .symmetric = opt->symmetric,
-        .chunk = chunk[index],
-        .check = check[index],
+        .chunk = s->round ? sweep_balls_chunk : chunk[index],
+        .check = s->round ? sweep_balls_check : check[index],
     };
     memset(s->part, 0, (size_t)s->plan.chunk_count * TL_PARTS * sizeof *s->part);
 }
@@ -317,17 +360,25 @@ static void sweep_part(const tl_plan *plan, int32_t colour, tl_team *team, int r
     *end += first;
 }
 
-// z = N Hᵀ r from scratch, colour by colour so that no two threads meet in an unknown.
-static void sweep_rebuild(const tl_splitting *s, tl_team *team, int rank) {
+// z = N Hᵀ r from scratch, colour by colour so that no two threads meet in an unknown. Where r has
+// not changed (`shed`), z only sheds its drift, which is no part of its change since `z_before`:
+// counted in, it would be carried on by the momentum, and grow from one rebuilding to the next.
+static void sweep_rebuild(const tl_splitting *s, bool shed, tl_team *team, int rank) {
+    const bool before = shed && s->z_before;
     int64_t begin, end;
     tl_share(s->w.dof, tl_team_size(team), rank, &begin, &end);
-    for (int64_t k = begin; k < end; k++) s->z[k] = 0.0;
+    for (int64_t k = begin; k < end; k++) {
+        if (before) s->z_before[k] -= s->z[k];
+        s->z[k] = 0.0;
+    }
     tl_barrier(team);
     for (int32_t colour = 0; colour < s->plan.colour_count; colour++) {
-        sweep_part(&s->plan, colour, team, rank, &begin, &end);
-        for (int64_t c = begin; c < end; c++) sweep_spread_chunk(s, (int32_t)c);
+        int64_t first, last;
+        sweep_part(&s->plan, colour, team, rank, &first, &last);
+        for (int64_t c = first; c < last; c++) sweep_spread_chunk(s, (int32_t)c);
         tl_barrier(team);
     }
+    for (int64_t k = begin; before && k < end; k++) s->z_before[k] += s->z[k];
 }
 
 void tl_sweep_rebuild(const tl_splitting *s) {
@@ -351,7 +402,7 @@ void tl_sweep_run(const tl_sweep *sweep, int32_t index, tl_team *team, int rank)
                            (size_t)s->w.dim * sizeof *s->r);
         }
         tl_barrier(team);
-        if (!s->w.assembled) sweep_rebuild(s, team, rank);
+        if (!s->w.assembled) sweep_rebuild(s, false, team, rank);
         return;
     }
     for (int32_t k = 0; k < plan->colour_count; k++) {
@@ -365,8 +416,7 @@ void tl_sweep_run(const tl_sweep *sweep, int32_t index, tl_team *team, int rank)
 
 void tl_sweep_measure(const tl_sweep *sweep, tl_team *team, int rank) {
     const tl_splitting *s = sweep->s;
-    if (!s->w.assembled && !sweep->at_rest)
-        sweep_rebuild(s, team, rank); // also sheds the drift of the updates
+    if (!s->w.assembled && !sweep->at_rest) sweep_rebuild(s, true, team, rank);
     const tl_common_options *opt = s->base.options;
     int64_t begin, end;
     tl_share(s->plan.chunk_count, tl_team_size(team), rank, &begin, &end);

@@ -59,7 +59,6 @@ static talus_status stage_reserve_motion(talus_context *ctx, tl_stage *s, int64_
                                          int64_t mass) {
     TL_TRY(stage_room(ctx, s->dof_room, dof, sizeof *s->f, &s->f));
     TL_TRY(stage_room(ctx, s->dof_room, dof, sizeof *s->before, &s->before));
-    TL_TRY(stage_room(ctx, s->dof_room, dof, sizeof *s->after, &s->after));
     stage_set_room(dof, &s->dof_room);
     TL_TRY(stage_room(ctx, s->mass_room, mass, sizeof *s->mass, &s->mass));
     stage_set_room(mass, &s->mass_room);
@@ -69,7 +68,7 @@ static talus_status stage_reserve_motion(talus_context *ctx, tl_stage *s, int64_
 static talus_status stage_reserve_contacts(talus_context *ctx, tl_stage *s, int32_t dim,
                                            bool impact, int64_t n) {
     const int64_t room = s->contact_room;
-    double **const wide[] = {&s->w, &s->given, &s->r, &s->u};
+    double **const wide[] = {&s->w, &s->given, &s->r};
     TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->h_start, &s->h_start));
     TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->h_value, &s->h_value));
     TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->mu, &s->mu));
@@ -81,10 +80,9 @@ static talus_status stage_reserve_contacts(talus_context *ctx, tl_stage *s, int3
 }
 
 void tl_stage_clear(talus_context *ctx, tl_stage *s) {
-    void *const owned[] = {
-        s->pose,   s->group_of, s->group_start, s->acting,  s->mass,   s->f,
-        s->before, s->after,    s->h_start,     s->h_value, s->h_body, s->h_block,
-        s->w,      s->given,    s->prior,       s->mu,      s->r,      s->u};
+    void *const owned[] = {s->pose,   s->group_of, s->group_start, s->acting, s->mass,    s->f,
+                           s->before, s->h_start,  s->h_value,     s->h_body, s->h_block, s->w,
+                           s->given,  s->prior,    s->mu,          s->r};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(ctx, owned[k]);
     *s = (tl_stage){0};
 }
@@ -312,6 +310,7 @@ talus_global_def tl_stage_def(const talus_world *w) {
         .h_row_start = s->h_start,
         .h_body = s->h_body,
         .h_block = s->h_block,
+        .borrow_h = true,
         .f = s->f,
         .w = s->w,
         .law = {.law =

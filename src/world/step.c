@@ -3,6 +3,7 @@
 // that can fail comes before the first change.
 #include "base/timer.h"
 #include "base/vec3.h"
+#include "problem/problem_impl.h"
 #include "world/world_impl.h"
 #include <string.h>
 
@@ -51,9 +52,10 @@ static talus_status step_solve(talus_world *w, const tl_step *step, const talus_
     }
     const double solved = tl_seconds();
     TL_TRY(talus_certify(p, s->r, &verdict));
+    s->u = p->work.u;
+    s->after = p->work.v;
     out->solve_seconds = solved - begin;
     out->certify_seconds = tl_seconds() - solved;
-    TL_TRY(talus_problem_state(p, s->r, s->after, s->u, NULL));
     for (int32_t k = 0; k < s->dof; k++)
         TL_REQUIRE(w->ctx, isfinite(s->after[k]), TALUS_ERR_PROBLEM,
                    "step %lld at time %g: the solver '%s' gave a velocity that is not finite",
@@ -80,15 +82,17 @@ static double step_look(talus_world *w) {
     return deepest;
 }
 
+static void step_drop_problem(talus_world *w) {
+    talus_problem_destroy(w->problem);
+    w->problem = NULL;
+}
+
 // The staged problem, in the memory of the one before where there is one.
 static talus_status step_make_problem(talus_world *w) {
     const talus_global_def def = tl_stage_def(w);
     if (!w->problem) return talus_problem_create_global(w->ctx, &def, &w->problem);
     const talus_status status = talus_problem_update_global(w->problem, &def);
-    if (status != TALUS_OK) {
-        talus_problem_destroy(w->problem);
-        w->problem = NULL;
-    }
+    if (status != TALUS_OK) step_drop_problem(w);
     return status;
 }
 
@@ -96,7 +100,9 @@ static talus_status step_make_problem(talus_world *w) {
 static talus_status step_solving(talus_world *w, const tl_step *step, double reach,
                                  talus_ledger *out) {
     const double begin = tl_seconds();
-    TL_TRY(tl_stage_fill(w, step, reach, &out->detect_seconds));
+    const talus_status status = tl_stage_fill(w, step, reach, &out->detect_seconds);
+    if (status != TALUS_OK) step_drop_problem(w); // its H was that of the stage
+    TL_TRY(status);
     TL_TRY(step_make_problem(w));
     out->assemble_seconds = tl_seconds() - begin - out->detect_seconds;
     TL_TRY(step_solve(w, step, w->problem, out));

@@ -46,16 +46,18 @@ typedef struct tl_stage {
     int32_t *group_start; // groups + 1: first unknown
     uint8_t *acting;      // groups: a contact acts on it
     bool diagonal;        // `mass` holds diagonals
-    double *mass, *f, *before, *after;
-    int64_t *h_start; // contacts + 1, in blocks
-    int64_t *h_value; // contacts + 1: where the values of a contact's blocks begin
+    double *mass, *f, *before;
+    const double *after; // borrowed from the problem, as is u
+    int64_t *h_start;    // contacts + 1, in blocks
+    int64_t *h_value;    // contacts + 1: where the values of a contact's blocks begin
     int32_t *h_body;
     double *h_block;
-    double *w;     // dim * contacts: what the law sees besides H v
-    double *given; // dim * contacts: share of given motions in the relative velocity
-    double *prior; // dim * contacts, moreau-jean: relative velocity before the step
-    double *mu;    // contacts
-    double *r, *u; // dim * contacts
+    double *w;       // dim * contacts: what the law sees besides H v
+    double *given;   // dim * contacts: share of given motions in the relative velocity
+    double *prior;   // dim * contacts, moreau-jean: relative velocity before the step
+    double *mu;      // contacts
+    double *r;       // dim * contacts
+    const double *u; // dim * contacts
     int32_t groups, dof, contacts;
     const tl_touch *touch; // contacts; borrowed from the search
     int32_t first_item[TL_WORLD_MODELS + 1], first_group[TL_WORLD_MODELS + 1];

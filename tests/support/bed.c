@@ -274,7 +274,7 @@ static void bed_fill_bodies(const bed *b, bed_arrays *a) {
         a->body_start[i + 1] = 6 * (i + 1);
         for (int k = 0; k < 6; k++) {
             const double own = k < 3 ? m : inertia, pull = k < 3 ? b->step * b->gravity[k] : 0.0;
-            a->mass[36 * (int64_t)i + 7 * k] = own;
+            a->mass[6 * (int64_t)i + k] = own;
             a->f[6 * (int64_t)i + k] = own * (b->velocity[6 * (int64_t)i + k] + pull);
         }
     }
@@ -312,7 +312,7 @@ talus_status bed_problem(bed *b, talus_context *ctx, talus_problem **out, double
     bed_arrays a = {.body_start = calloc(n + 1, sizeof *a.body_start),
                     .h_body = calloc(2 * m + 1, sizeof *a.h_body),
                     .h_start = calloc(m + 1, sizeof *a.h_start),
-                    .mass = calloc(36 * n + 1, sizeof *a.mass),
+                    .mass = calloc(6 * n + 1, sizeof *a.mass),
                     .f = calloc(6 * n + 1, sizeof *a.f),
                     .h = calloc(36 * m + 1, sizeof *a.h),
                     .w = calloc(3 * m + 1, sizeof *a.w),
@@ -326,7 +326,7 @@ talus_status bed_problem(bed *b, talus_context *ctx, talus_problem **out, double
                                                                  .count = b->contacts,
                                                                  .body_count = b->count,
                                                                  .body_start = a.body_start,
-                                                                 .mass_block = a.mass,
+                                                                 .mass_diagonal = a.mass,
                                                                  .h_row_start = a.h_start,
                                                                  .h_body = a.h_body,
                                                                  .h_block = a.h,

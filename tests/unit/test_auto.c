@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/alloc.h"
+#include "support/packing.h"
 #include "support/scenes.h"
 #include "support/solve_cases.h"
 #include "support/verify.h"
@@ -213,12 +214,94 @@ static void heavy_is_not_infeasible(void **state) {
     talus_problem_destroy(p);
 }
 
+// Many contacts and no friction: gradients, and nothing is set up for sweeps.
+static void gradients_without_friction(void **state) {
+    (void)state;
+    const packing_def def = {.dim = 3,
+                             .nx = 7,
+                             .ny = 7,
+                             .nz = 8,
+                             .disorder = 0.1,
+                             .speed = 0.05,
+                             .seed = 5,
+                             .diagonals = 4};
+    rigid build;
+    talus_global_def given;
+    talus_problem *p;
+    packing_build(&def, &build);
+    assert_true(rigid_define(&build, NULL, &given));
+    assert_true(given.count > 1024);
+    assert_int_equal(talus_problem_create_global(ctx, &given, &p), TALUS_OK);
+    double *r = solve_room(size_of(p)), *other = solve_room(size_of(p));
+    const char *options = "stop=residual tolerance=1e-7";
+    const talus_solve_info info = solve_with(ctx, "auto", options, p, r);
+    const talus_solve_info same = solve_with(ctx, "apgd-ar", options, p, other);
+    talus_certificate judged;
+    assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
+    assert_int_equal(info.iterations, same.iterations);
+    assert_memory_equal(r, other, (size_t)size_of(p) * sizeof *r);
+    assert_int_equal(talus_certify(p, r, &judged), TALUS_OK);
+    assert_true(judged.residual <= 1.01e-7);
+    assert_true(info.memory < 2 * same.memory);
+    talus_problem_destroy(p);
+    rigid_clear(&build);
+    free(r);
+    free(other);
+}
+
+// Balls that the floor pushes up by 1: to where there is room, and, by the same solver, to where
+// the ceiling comes down on them. Gradients find the first answer, and not that there is no second.
+static void gradients_give_way(void **state) {
+    (void)state;
+    enum { BALLS = 600 };
+    rigid build;
+    talus_global_def given;
+    talus_problem *p;
+    talus_solver *s;
+    talus_solve_info info;
+    const double inertia[3] = {1.0, 1.0, 1.0}, still[6] = {0.0};
+    rigid_init(&build, 3, true);
+    for (int k = 0; k < BALLS; k++) {
+        const double centre[3] = {3.0 * k, 0.0, 0.0}, up[3] = {0.0, 0.0, 1.0};
+        const double down[3] = {0.0, 0.0, -1.0}, low[3] = {3.0 * k, 0.0, -1.0};
+        const double high[3] = {3.0 * k, 0.0, 1.0};
+        const int32_t ball = rigid_body(&build, 1.0, inertia, centre, still);
+        rigid_contact(&build, ball, -1, low, up, 0.0);
+        rigid_approach(&build, 2 * k, 1.0);
+        rigid_contact(&build, ball, -1, high, down, 0.0);
+        rigid_approach(&build, 2 * k + 1, -2.0);
+    }
+    assert_true(rigid_define(&build, NULL, &given));
+    assert_int_equal(talus_problem_create_global(ctx, &given, &p), TALUS_OK);
+    assert_int_equal(talus_solver_create(ctx, "auto", &s), TALUS_OK);
+    double *r = solve_room(size_of(p));
+    assert_int_equal(talus_solver_prepare(s, p), TALUS_OK);
+    assert_int_equal(talus_solver_solve(s, r, &info), TALUS_OK);
+    assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
+    for (int k = 0; k < BALLS; k++) // pushed up by 1, where there is room
+        assert_true(fabs(r[6 * k] - 1.0) < 1e-6 && fabs(r[6 * k + 3]) < 1e-6);
+    assert_null(strstr(said, "sweeps take over"));
+    for (int k = 0; k < BALLS; k++) build.w[3 * (2 * k + 1)] = -0.5;
+    assert_int_equal(talus_problem_update_global(p, &given), TALUS_OK);
+    assert_int_equal(talus_solver_prepare(s, p), TALUS_OK);
+    assert_int_equal(talus_solver_solve(s, r, &info), TALUS_OK);
+    assert_int_equal(info.outcome, TALUS_OUTCOME_INFEASIBLE);
+    assert_non_null(strstr(said, "sweeps take over"));
+    assert_true(info.iterations > 3000);
+    talus_solver_destroy(s);
+    talus_problem_destroy(p);
+    rigid_clear(&build);
+    free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(degenerate, set_up, tear_down),
         cmocka_unit_test_setup_teardown(newton_takes_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_memory_for_newton, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_solution, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(gradients_without_friction, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(gradients_give_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(heavy_is_not_infeasible, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,8 +23,9 @@ typedef struct scene {
     double *more; // tension
 } scene;
 
-// Spheres, disks, bodies whose normals do turn them, M with and without blocks, tension.
-enum { SCENES = 6 };
+// Spheres, disks, bodies whose normals do turn them, M with and without blocks, tension, and bodies
+// whose normals turn nothing but which do not push each other alike.
+enum { SCENES = 7 };
 static void make_scene(int which, scene *s) {
     const bool flat = which == 1;
     const packing_def def = {.dim = flat ? 2 : 3,
@@ -41,9 +42,11 @@ static void make_scene(int which, scene *s) {
     s->more = calloc((size_t)s->def.count, sizeof *s->more);
     const int size = s->build.size, d = def.dim;
     // Bodies that are not round: the normal rows get entries at the angular velocities.
-    for (int64_t e = 0; which >= 2 && which != 5 && e < s->def.h_row_start[s->def.count]; e++)
+    for (int64_t e = 0; which >= 2 && which < 5 && e < s->def.h_row_start[s->def.count]; e++)
         for (int k = d; k < size; k++)
             s->build.h[e * d * size + k] = 0.3 * sin((double)(7 * e + k));
+    for (int64_t e = 0; which == 6 && e < s->def.h_row_start[s->def.count]; e++)
+        s->build.h[e * d * size] *= 1.0 + 0.1 * (double)(e % 3);
     if (which == 3 || which == 5) { // blocks that couple the unknowns of a body
         s->def.mass_diagonal = NULL;
         for (int32_t b = 0; b < s->def.body_count; b++) {
@@ -105,7 +108,8 @@ static void the_answer_is_that_of_the_whole_problem(void **state) {
                 for (size_t e = 0; e < size; e++) r[e] = 0.01 * sin((double)e); // tangents too
                 assert_int_equal(talus_solver_prepare(q, p), TALUS_OK);
                 assert_int_equal(((tl_dual *)q)->w.dim, 1);
-                assert_int_equal(((tl_dual *)q)->w.width, k < 2 || k == 5 ? d : s.build.size);
+                assert_int_equal(((tl_dual *)q)->w.width, k < 2 || k >= 5 ? d : s.build.size);
+                assert_int_equal(((tl_dual *)q)->w.pair != NULL, k == 0);
                 assert_int_equal(talus_solver_solve(q, r, &info), TALUS_OK);
                 assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
                 assert_int_equal(talus_certify(p, r, &judged), TALUS_OK);
