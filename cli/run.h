@@ -41,7 +41,9 @@ typedef struct run_totals {
     double penetration; ///< deepest
     double energy_start, energy_end;
     double energy_added; ///< came in with bodies between steps
-    double work_obstacles, work_forces, loss_impact, loss_friction, loss_numerical;
+    double work_obstacles, work_forces, work_joints, loss_impact, loss_friction, loss_numerical;
+    double joint_error; ///< largest
+    int32_t joints;
     run_extent start, now;
     uint64_t hash;
     double bytes;  ///< of the recording

@@ -91,8 +91,8 @@ static void loop_csv_row(run *r, const talus_ledger *ledger) {
 static void loop_account(run *r, const talus_ledger *l) {
     run_totals *t = &r->totals;
     const double after = l->kinetic + l->potential + l->elastic;
-    const double before = after - l->work_obstacles - l->work_forces + l->loss_impact +
-                          l->loss_friction + l->loss_numerical;
+    const double before = after - l->work_obstacles - l->work_forces - l->work_joints +
+                          l->loss_impact + l->loss_friction + l->loss_numerical;
     if (t->steps == 0)
         t->energy_start = before;
     else
@@ -100,6 +100,9 @@ static void loop_account(run *r, const talus_ledger *l) {
     t->energy_end = after;
     t->work_obstacles += l->work_obstacles;
     t->work_forces += l->work_forces;
+    t->work_joints += l->work_joints;
+    t->joints = l->joints;
+    t->joint_error = l->joint_error > t->joint_error ? l->joint_error : t->joint_error;
     t->loss_impact += l->loss_impact;
     t->loss_friction += l->loss_friction;
     t->loss_numerical += l->loss_numerical;

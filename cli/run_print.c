@@ -70,6 +70,9 @@ static void print_energy(const run *r) {
         print_row("", "%+.4g J came with new bodies", t->energy_added);
     print_row("", "%+.4g J work of obstacles, %+.4g J work of given forces", t->work_obstacles,
               t->work_forces);
+    if (t->joints > 0)
+        print_row("", "%+.4g J work of motors; %d joints, error at most %.3g m", t->work_joints,
+                  (int)t->joints, t->joint_error);
     print_row("", "%+.4g J impacts, %+.4g J friction, %+.4g J time stepping", -t->loss_impact,
               -t->loss_friction, -t->loss_numerical);
 }
@@ -170,6 +173,8 @@ void run_print_json(const run *r) {
         {"energy_added", t->energy_added},
         {"work_obstacles", t->work_obstacles},
         {"work_forces", t->work_forces},
+        {"work_joints", t->work_joints},
+        {"joint_error", t->joint_error},
         {"loss_impact", t->loss_impact},
         {"loss_friction", t->loss_friction},
         {"loss_numerical", t->loss_numerical},

@@ -71,10 +71,12 @@ typedef struct talus_global_def {
     const double *h_block;       ///< dense dim × size(body) blocks, row major, in a row
     bool borrow_h; ///< h_block is not copied: it must stay as it is until the problem is updated or
                    ///< destroyed, and H, most of what a problem holds, lies in memory only once
-    const double *f; ///< length of v
-    const double *w; ///< dim * count
-    talus_sparse c;  ///< constraint rows C in compressed rows; rows == 0: none
-    const double *k; ///< length c.rows
+    const double *f;  ///< length of v
+    const double *w;  ///< dim * count
+    talus_sparse c;   ///< constraint rows C in compressed rows; rows == 0: none
+    const double *k;  ///< length c.rows
+    bool c_dependent; ///< rows of C may depend on each other, as in closed loops of joints; where
+                      ///< they contradict each other they are met in the least-squares sense
     talus_law_view law;
 } talus_global_def;
 
@@ -131,6 +133,8 @@ typedef struct talus_certificate {
                             ///< the power that the law forbids [unit of u r]
     double cone;   ///< max_i distance of r_i to its set T [unit of r]
     double motion; ///< ‖M v − f − Hᵀr − Cᵀλ‖ / (‖f‖ + ‖M v‖ + ‖Hᵀr‖); no unit; 0 in local form
+    double constraint; ///< how well C v = k is met: max_j |C_j v − k_j| S_jj^−½, S = C M⁻¹ Cᵀ, over
+                       ///< the largest root of a body's v·M v or |k_j| S_jj^−½; no unit
     double energy; ///< −Σ u_i · r_i, what friction dissipates [unit of u r]; >= 0 for an
                    ///< exact Coulomb solution without tension
     int32_t worst; ///< block with the largest contribution to `residual`; −1 if none

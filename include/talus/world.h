@@ -179,6 +179,52 @@ TALUS_API talus_status talus_world_set_force(talus_world *w, int32_t body, const
 TALUS_API talus_status talus_world_set_motion(talus_world *w, int32_t body,
                                               const talus_motion_def *motion) TALUS_MUST_CHECK;
 
+/// What joints there are: X(name, text, what it leaves free) [theory/joints]. In 2D a hinge turns
+/// about z, and ball and hinge are the same.
+#define TALUS_JOINT_LIST(X)                                                                        \
+    X(TALUS_JOINT_BALL, "ball", "turns in all directions about the anchor")                        \
+    X(TALUS_JOINT_HINGE, "hinge", "turns about the axis through the anchor")                       \
+    X(TALUS_JOINT_SLIDER, "slider", "slides along the axis, without turning")                      \
+    X(TALUS_JOINT_DISTANCE, "distance", "everything but the distance of two points")               \
+    X(TALUS_JOINT_WELD, "weld", "nothing")
+
+typedef enum talus_joint_kind {
+#define TALUS_JOINT_ENUM(name, text, what) name,
+    TALUS_JOINT_LIST(TALUS_JOINT_ENUM)
+#undef TALUS_JOINT_ENUM
+} talus_joint_kind;
+
+TALUS_API const char *talus_joint_text(talus_joint_kind kind);
+
+/// A joint to add; begin with talus_joint_default(). Anchors and axis are given in the world's
+/// frame, with the bodies where they are at that moment: a joint begins without error, with angle
+/// and displacement 0.
+typedef struct talus_joint_def {
+    talus_joint_kind kind;
+    int32_t a, b;       ///< the bodies; b = −1: the world, which does not move
+    double anchor[3];   ///< point of the joint; distance: the point of a
+    double anchor_b[3]; ///< distance: the point of b
+    double axis[3];     ///< hinge, slider: along it a turns, slides relative to b; 0: z (hinge), x
+                        ///< (slider). Any length
+    double length;      ///< distance: to be kept [m]; 0: as it is
+    /// Motor of a hinge or slider: it drives the speed of a relative to b towards `speed` with no
+    /// more than `limit`. speed 0: dry friction in the joint. limit INFINITY: the speed is given.
+    double speed;     ///< [rad/s], [m/s]
+    double limit;     ///< torque [N m], force [N]; 0: no motor
+    double low, high; ///< stops of a hinge [rad], counted over whole turns, or slider [m]; low <= 0
+                      ///< <= high; infinite: none
+    bool collide;     ///< contacts between the two bodies; default no
+} talus_joint_def;
+
+TALUS_API talus_joint_def talus_joint_default(void); ///< ball, b the world, no stops, no motor
+/// Join bodies, at any time between steps. Rows that follow from others, as in closed loops, are
+/// allowed. Not with the penalty scheme.
+TALUS_API talus_status talus_world_add_joint(talus_world *w, const talus_joint_def *joint,
+                                             int32_t *out) TALUS_MUST_CHECK;
+/// Give the motor of a hinge or slider another speed and limit.
+TALUS_API talus_status talus_world_set_motor(talus_world *w, int32_t joint, double speed,
+                                             double limit) TALUS_MUST_CHECK;
+
 /// What one step did. Energies in J, over this step where they are works or losses. They close:
 ///     kinetic + potential + elastic (now) = the same before + work − all losses.
 typedef struct talus_ledger {
@@ -188,18 +234,23 @@ typedef struct talus_ledger {
     double elastic;            ///< stored in contact springs (penalty)
     double work_obstacles;     ///< done by scripted bodies through contacts
     double work_forces;        ///< done by given forces and torques, less what damping took
+    double work_joints;        ///< done by motors of joints; negative where they brake
     double loss_impact;        ///< >= 0 [theory/schemes]
     double loss_friction;      ///< >= 0
     double loss_numerical;     ///< of the time stepping itself, and of correcting gaps; any sign
     double momentum[3], angular[3]; ///< of free bodies, angular about the origin
     double penetration;             ///< deepest overlap where contacts were looked for (the
                                     ///< beginning of the step, or within) [m]; 0: none
-    int32_t bodies, contacts;       ///< free bodies; contacts in the problem
-    int32_t open, stick, slip;      ///< contacts by status
+    double joint_error; ///< largest distance of points that joints hold together, at the
+                        ///< end of the step [m]
+    int32_t joints;
+    int32_t bodies, contacts;  ///< free bodies; contacts in the problem
+    int32_t open, stick, slip; ///< contacts by status
     int32_t iterations;
     talus_outcome outcome;
     double residual, natural; ///< of the certificate
-    bool missed;              ///< residual > tolerance
+    double constraint;        ///< of the certificate: how well the joints' rows are met
+    bool missed;              ///< residual or constraint > tolerance
     int64_t missed_steps;     ///< steps so far that missed
     double detect_seconds, assemble_seconds, solve_seconds, certify_seconds, total_seconds;
 } talus_ledger;
@@ -247,6 +298,23 @@ typedef struct talus_contact_view {
     const uint8_t *status;   ///< 0 open, 1 sticking, 2 sliding (on the edge of the cone)
 } talus_contact_view;
 TALUS_API void talus_world_contacts(const talus_world *w, talus_contact_view *out);
+
+/// Joints after the last step. Borrowed likewise.
+typedef struct talus_joint_view {
+    int32_t count;
+    const int32_t *kind; ///< talus_joint_kind
+    const int32_t *a, *b;
+    const double *point;    ///< 3 each: the anchor of a, in the world's frame
+    const double *impulse;  ///< 3 each: on a, at the anchor, in the world's frame [N s]
+    const double *moment;   ///< 3 each: on a, besides, in the world's frame [N m s]
+    const double *drive;    ///< impulse of the motor, part of the above [N m s], [N s]
+    const double *position; ///< angle [rad] of a hinge, displacement [m] of a slider; else 0
+    const double *error;    ///< distance of points that should be together [m]
+    const double *angle;    ///< angle between frames or axes that should be aligned [rad]
+} talus_joint_view;
+TALUS_API void talus_world_joints(const talus_world *w, talus_joint_view *out);
+/// A joint as it was added, with its motor as it is now; false past the end.
+TALUS_API bool talus_world_joint_at(const talus_world *w, int32_t index, talus_joint_def *out);
 
 /// Shapes and materials as they were added; false past the end.
 TALUS_API bool talus_world_shape_at(const talus_world *w, int32_t index, talus_shape_def *out);

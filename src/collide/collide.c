@@ -23,6 +23,7 @@ talus_status tl_collide_create(talus_context *ctx, int32_t dim, const double per
 
 void tl_collide_destroy(tl_collide *c) {
     if (!c) return;
+    for (int32_t k = 0; k < c->shape_count; k++) tl_solid_destroy(c->ctx, c->shape[k]);
     void *const memory[] = {c->shape,  c->item,     c->wall_item, c->walls, c->worker, c->key[0],
                             c->key[1], c->index[0], c->index[1],  c->spot,  c->point,  c->table,
                             c->pair,   c->start,    c->entry,     c->touch};
@@ -50,11 +51,10 @@ static talus_status collide_grow(talus_context *ctx, int32_t count, size_t size,
 }
 
 talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape, int32_t *out) {
-    TL_TRY(talus_shape_check(c->ctx, c->dim, shape));
+    tl_solid *solid = NULL;
     TL_TRY(collide_grow(c->ctx, c->shape_count, sizeof *c->shape, &c->shape_room, &c->shape));
-    talus_shape_def *s = &c->shape[c->shape_count];
-    *s = *shape;
-    if (c->dim == 2 && s->kind == TALUS_SHAPE_CYLINDER) s->kind = TALUS_SHAPE_SPHERE;
+    TL_TRY(tl_solid_create(c->ctx, c->dim, shape, &solid));
+    talus_shape_def *s = &solid->shape;
     if (s->kind == TALUS_SHAPE_HALF_SPACE) {
         const double up[3] = {0.0, c->dim == 2 ? 1.0 : 0.0, c->dim == 2 ? 0.0 : 1.0};
         // scaled first, so that no square over- or underflows
@@ -63,15 +63,20 @@ talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape, i
         for (int k = 0; most > 0.0 && k < 3; k++) s->normal[k] /= most;
         tl_pair_direction(s->normal, up, s->normal);
     }
+    c->shape[c->shape_count] = solid;
     *out = c->shape_count++;
     return TALUS_OK;
+}
+
+const talus_shape_def *tl_collide_shape(const tl_collide *c, int32_t shape) {
+    return &c->shape[shape]->shape;
 }
 
 talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bool immovable,
                                  int32_t *out) {
     TL_REQUIRE(c->ctx, shape >= 0 && shape < c->shape_count, TALUS_ERR_ARG,
                "shape %d of an item does not exist: there are %d", (int)shape, (int)c->shape_count);
-    const double extent = tl_shape_extent(c->dim, &c->shape[shape]);
+    const double extent = tl_shape_extent(c->dim, &c->shape[shape]->shape);
     TL_TRY(collide_grow(c->ctx, c->item_count, sizeof *c->item, &c->item_room, &c->item));
     if (isinf(extent)) {
         int32_t room = c->wall_room;
@@ -82,7 +87,7 @@ talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bo
     } else {
         c->bounded_count++;
     }
-    const bool ball = c->shape[shape].kind == TALUS_SHAPE_SPHERE;
+    const bool ball = c->shape[shape]->shape.kind == TALUS_SHAPE_SPHERE;
     c->item[c->item_count] = (tl_item){.extent = extent, .shape = shape, .group = group};
     c->item[c->item_count].flags =
         (uint16_t)((immovable ? GRID_IMMOVABLE : 0) | (ball ? GRID_BALL : 0) |
@@ -136,7 +141,8 @@ static int32_t collide_owner(const tl_collide *c, int64_t at) {
 }
 
 static tl_placed collide_place(const tl_collide *c, int32_t item, const tl_pose *pose) {
-    tl_placed out = {.shape = &c->shape[c->item[item].shape], .pose = pose};
+    const tl_solid *solid = c->shape[c->item[item].shape];
+    tl_placed out = {.shape = &solid->shape, .solid = solid, .pose = pose};
     for (int32_t u = 0; isinf(c->item[item].extent) && u < c->wall_count; u++)
         if (c->wall_item[u] == item) out.walls = &c->walls[u];
     return out;
@@ -226,8 +232,8 @@ static talus_status collide_fill(tl_collide *c) {
     for (int r = 0; r < c->size; r++) {
         tl_worker *w = &c->worker[r];
         if (w->unknown_a >= 0) {
-            const talus_shape_kind ka = c->shape[c->item[w->unknown_a].shape].kind;
-            const talus_shape_kind kb = c->shape[c->item[w->unknown_b].shape].kind;
+            const talus_shape_kind ka = c->shape[c->item[w->unknown_a].shape]->shape.kind;
+            const talus_shape_kind kb = c->shape[c->item[w->unknown_b].shape]->shape.kind;
             return tl_fail(c->ctx, TALUS_ERR_UNSUPPORTED,
                            "items %d (%s) and %d (%s) are near each other, but contacts of these "
                            "two kinds are not supported",
@@ -286,7 +292,7 @@ talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach,
     TL_TRY(collide_divide(c));
     for (int32_t u = 0; u < c->wall_count; u++) {
         const int32_t i = c->wall_item[u];
-        tl_walls_place(c->dim, &c->shape[c->item[i].shape], &pose[i], &c->walls[u]);
+        tl_walls_place(c->dim, &c->shape[c->item[i].shape]->shape, &pose[i], &c->walls[u]);
     }
     TL_TRY(tl_grid_build(c));
     TL_TRY(tl_search_pairs(c));

@@ -33,6 +33,9 @@ talus_status tl_collide_create(talus_context *ctx, int32_t dim, const double per
 void tl_collide_destroy(tl_collide *c); // NULL is allowed
 talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape,
                                   int32_t *out) TALUS_MUST_CHECK;
+/// A shape as it is kept (a half-space with a normal of length 1, a 2D cylinder as a sphere,
+/// a 2D cone as a polyhedron).
+const talus_shape_def *tl_collide_shape(const tl_collide *c, int32_t shape);
 /// Add an item. Items of one group never touch each other, nor do two that are immovable.
 talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bool immovable,
                                  int32_t *out) TALUS_MUST_CHECK;

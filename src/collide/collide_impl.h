@@ -80,7 +80,7 @@ struct tl_collide {
     int32_t dim;
     double period[3]; ///< 0: not periodic
 
-    talus_shape_def *shape;
+    tl_solid **shape;
     int32_t shape_count, shape_room;
     tl_item *item;
     int32_t item_count, item_room, bounded_count;

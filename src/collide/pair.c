@@ -9,12 +9,26 @@ static tl_pair_fn *const pair_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
                             [TALUS_SHAPE_CONTAINER] = tl_pair_sphere_walls,
                             [TALUS_SHAPE_DRUM] = tl_pair_sphere_walls,
                             [TALUS_SHAPE_BOX] = tl_pair_sphere_box,
-                            [TALUS_SHAPE_CYLINDER] = tl_pair_sphere_cylinder},
-    [TALUS_SHAPE_HALF_SPACE] =
-        {[TALUS_SHAPE_BOX] = tl_pair_walls_box, [TALUS_SHAPE_CYLINDER] = tl_pair_planes_cylinder},
-    [TALUS_SHAPE_CONTAINER] =
-        {[TALUS_SHAPE_BOX] = tl_pair_walls_box, [TALUS_SHAPE_CYLINDER] = tl_pair_planes_cylinder},
-    [TALUS_SHAPE_DRUM] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box},
+                            [TALUS_SHAPE_CYLINDER] = tl_pair_sphere_cylinder,
+                            [TALUS_SHAPE_CAPSULE] = tl_pair_sphere_capsule,
+                            [TALUS_SHAPE_POLYHEDRON] = tl_pair_convex},
+    [TALUS_SHAPE_HALF_SPACE] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box,
+                                [TALUS_SHAPE_CYLINDER] = tl_pair_planes_cylinder,
+                                [TALUS_SHAPE_CAPSULE] = tl_pair_walls_polytope,
+                                [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope},
+    [TALUS_SHAPE_CONTAINER] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box,
+                               [TALUS_SHAPE_CYLINDER] = tl_pair_planes_cylinder,
+                               [TALUS_SHAPE_CAPSULE] = tl_pair_walls_polytope,
+                               [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope},
+    [TALUS_SHAPE_DRUM] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box,
+                          [TALUS_SHAPE_CAPSULE] = tl_pair_walls_polytope,
+                          [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope},
+    [TALUS_SHAPE_BOX] = {[TALUS_SHAPE_BOX] = tl_pair_polytopes,
+                         [TALUS_SHAPE_CAPSULE] = tl_pair_polytopes,
+                         [TALUS_SHAPE_POLYHEDRON] = tl_pair_polytopes},
+    [TALUS_SHAPE_CAPSULE] =
+        {[TALUS_SHAPE_CAPSULE] = tl_pair_polytopes, [TALUS_SHAPE_POLYHEDRON] = tl_pair_polytopes},
+    [TALUS_SHAPE_POLYHEDRON] = {[TALUS_SHAPE_POLYHEDRON] = tl_pair_polytopes},
 };
 
 bool tl_pair_is_known(talus_shape_kind a, talus_shape_kind b) {

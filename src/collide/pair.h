@@ -6,6 +6,7 @@
 #define TL_COLLIDE_PAIR_H
 #include "base/vec3.h"
 #include "collide/collide.h"
+#include "collide/solid.h"
 
 enum {
     TL_PAIR_MOST = 24,  ///< points of one pair: four corners of a box at each wall of a container
@@ -31,6 +32,7 @@ typedef struct tl_walls {
 /// A shape in its place.
 typedef struct tl_placed {
     const talus_shape_def *shape; ///< checked; the normal of a half-space has length 1
+    const tl_solid *solid;        ///< the shape belongs to it
     const tl_pose *pose;
     const tl_walls *walls; ///< of unbounded shapes
 } tl_placed;
@@ -40,6 +42,10 @@ typedef int tl_pair_fn(int32_t dim, const tl_placed *a, const tl_placed *b, doub
 
 tl_pair_fn tl_pair_sphere_sphere, tl_pair_sphere_walls, tl_pair_sphere_box, tl_pair_sphere_cylinder;
 tl_pair_fn tl_pair_walls_box, tl_pair_planes_cylinder;
+tl_pair_fn tl_pair_sphere_capsule; ///< closed form
+tl_pair_fn tl_pair_polytopes;      ///< cores with corners, none a point: manifolds
+tl_pair_fn tl_pair_convex;         ///< any bounded convex shapes: the nearest points
+tl_pair_fn tl_pair_walls_polytope; ///< four points at each wall; feature: 512 wall + corner
 
 /// The points of any two shapes that tl_pair_is_known.
 int tl_pair_points(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,

@@ -3,6 +3,7 @@
 #include "base/context.h"
 #include "base/vec3.h"
 #include "collide/collide.h"
+#include "collide/hull.h"
 
 static const double shape_pi = 3.14159265358979323846;
 
@@ -53,6 +54,15 @@ static talus_status shape_check_normal(talus_context *ctx, int32_t dim,
     return TALUS_OK;
 }
 
+// Points that have a hull.
+static talus_status shape_check_hull(talus_context *ctx, int32_t dim,
+                                     const talus_shape_def *shape) {
+    tl_hull *hull = NULL;
+    const talus_status status = tl_hull_create(ctx, dim, shape->point, shape->point_count, &hull);
+    tl_hull_destroy(ctx, hull);
+    return status;
+}
+
 talus_status talus_shape_check(talus_context *ctx, int32_t dim, const talus_shape_def *shape) {
     TL_REQUIRE(ctx, dim == 2 || dim == 3, TALUS_ERR_ARG, "dimension %d: must be 2 or 3", (int)dim);
     TL_REQUIRE(ctx, shape, TALUS_ERR_ARG, "no shape was given");
@@ -70,6 +80,25 @@ talus_status talus_shape_check(talus_context *ctx, int32_t dim, const talus_shap
         return shape_check_half(ctx, dim, shape);
     case TALUS_SHAPE_HALF_SPACE:
         return shape_check_normal(ctx, dim, shape);
+    case TALUS_SHAPE_CAPSULE:
+        TL_TRY(shape_check_length(ctx, shape, "radius", shape->radius, false));
+        return shape_check_length(ctx, shape, "height", shape->height, false);
+    case TALUS_SHAPE_POLYHEDRON:
+        return shape_check_hull(ctx, dim, shape);
+    case TALUS_SHAPE_CONE:
+        if (dim == 2) {
+            TL_TRY(shape_check_length(ctx, shape, "radius", shape->radius, false));
+            return shape_check_length(ctx, shape, "height", shape->height, false);
+        }
+        return tl_fail(ctx, TALUS_ERR_UNSUPPORTED, "%s: not there yet",
+                       talus_shape_text(shape->kind));
+    case TALUS_SHAPE_ELLIPSOID:
+    case TALUS_SHAPE_SUPERELLIPSOID:
+    case TALUS_SHAPE_WORM:
+    case TALUS_SHAPE_CLUMP:
+    case TALUS_SHAPE_MESH:
+        return tl_fail(ctx, TALUS_ERR_UNSUPPORTED, "%s: not there yet",
+                       talus_shape_text(shape->kind));
     case TALUS_SHAPE_KINDS:
         break;
     }
@@ -79,6 +108,7 @@ talus_status talus_shape_check(talus_context *ctx, int32_t dim, const talus_shap
 
 double tl_shape_extent(int32_t dim, const talus_shape_def *shape) {
     const double *half = shape->half;
+    double most = 0.0;
     switch (shape->kind) {
     case TALUS_SHAPE_SPHERE:
         return shape->radius;
@@ -86,18 +116,57 @@ double tl_shape_extent(int32_t dim, const talus_shape_def *shape) {
         return dim == 2 ? shape->radius : hypot(shape->radius, 0.5 * shape->height);
     case TALUS_SHAPE_BOX:
         return dim == 2 ? hypot(half[0], half[1]) : hypot(hypot(half[0], half[1]), half[2]);
+    case TALUS_SHAPE_CAPSULE:
+        return 0.5 * shape->height + shape->radius;
+    case TALUS_SHAPE_CONE: // 2D: about the centre of mass, which is a third of the height up
+        return TL_MAX(2.0 / 3.0 * shape->height, hypot(shape->radius, shape->height / 3.0));
+    case TALUS_SHAPE_POLYHEDRON:
+        for (int64_t i = 0; i < shape->point_count; i++)
+            most = TL_MAX(tl_norm3(shape->point + 3 * i), most);
+        return most;
     default:
         return INFINITY;
     }
 }
 
+// A cylinder (2D: rectangle) of mass c and a ball (disk) of mass b, cut in two halves that are
+// moved out to its ends. With d the distance of the centre of a half ball (disk) from its flat
+// side, d = 3 r/8 (4 r/(3 π)), the ball gains b (h²/4 + h d) across the axis.
+static talus_mass shape_capsule_mass(int32_t dim, const talus_shape_def *shape, double density) {
+    const double r = shape->radius, h = shape->height;
+    talus_mass out = {.axes = {1.0, 0.0, 0.0, 0.0}};
+    if (dim == 2) { // its axis is y
+        const double c = density * 2.0 * r * h, b = density * shape_pi * r * r;
+        out.mass = c + b;
+        out.inertia[0] =
+            c * h * h / 12.0 + b * (0.25 * r * r + 0.25 * h * h + 4.0 * h * r / (3.0 * shape_pi));
+        out.inertia[1] = c * r * r / 3.0 + b * 0.25 * r * r;
+        out.inertia[2] = out.inertia[0] + out.inertia[1];
+        return out;
+    }
+    const double c = density * shape_pi * r * r * h;
+    const double b = density * 4.0 / 3.0 * shape_pi * r * r * r;
+    out.mass = c + b;
+    out.inertia[2] = 0.5 * c * r * r + 0.4 * b * r * r;
+    out.inertia[0] = out.inertia[1] =
+        c * (0.25 * r * r + h * h / 12.0) + b * (0.4 * r * r + 0.25 * h * h + 0.375 * h * r);
+    return out;
+}
+
 // Moments about the centre, with m the mass: disk m r²/2; ball 2/5 m r²; box m (b² + c²)/3 in half
 // edges; cylinder m r²/2 about its axis and m (r²/4 + h²/12) across.
-talus_mass talus_shape_mass(int32_t dim, const talus_shape_def *shape, double density) {
-    talus_mass out = {.mass = INFINITY, .inertia = {INFINITY, INFINITY, INFINITY}};
+static talus_mass shape_simple_mass(int32_t dim, const talus_shape_def *shape, double density) {
+    talus_mass out = {
+        .mass = INFINITY, .inertia = {INFINITY, INFINITY, INFINITY}, .axes = {1.0, 0.0, 0.0, 0.0}};
     const double r2 = shape->radius * shape->radius, *half = shape->half;
     const bool round = shape->kind == TALUS_SHAPE_SPHERE || shape->kind == TALUS_SHAPE_CYLINDER;
-    if (dim == 2 && round) {
+    if (dim == 2 && shape->kind == TALUS_SHAPE_CONE) { // a triangle about its centre
+        const double h = shape->height;
+        out.mass = density * shape->radius * h;
+        out.inertia[0] = out.mass * h * h / 18.0;
+        out.inertia[1] = out.mass * r2 / 6.0;
+        out.inertia[2] = out.inertia[0] + out.inertia[1];
+    } else if (dim == 2 && round) {
         out.mass = density * shape_pi * r2;
         out.inertia[0] = out.inertia[1] = 0.25 * out.mass * r2;
         out.inertia[2] = 0.5 * out.mass * r2;
@@ -117,4 +186,20 @@ talus_mass talus_shape_mass(int32_t dim, const talus_shape_def *shape, double de
         out.inertia[2] = out.mass * (half[0] * half[0] + half[1] * half[1]) / 3.0;
     }
     return out;
+}
+
+talus_status talus_shape_mass(talus_context *ctx, int32_t dim, const talus_shape_def *shape,
+                              double density, talus_mass *out) {
+    tl_hull *hull = NULL;
+    TL_REQUIRE(ctx, shape, TALUS_ERR_ARG, "no shape was given");
+    if (shape->kind == TALUS_SHAPE_POLYHEDRON) { // making its hull checks it
+        TL_TRY(tl_hull_create(ctx, dim, shape->point, shape->point_count, &hull));
+        tl_hull_mass(dim, hull, density, out);
+        tl_hull_destroy(ctx, hull);
+        return TALUS_OK;
+    }
+    TL_TRY(talus_shape_check(ctx, dim, shape));
+    *out = shape->kind == TALUS_SHAPE_CAPSULE ? shape_capsule_mass(dim, shape, density)
+                                              : shape_simple_mass(dim, shape, density);
+    return TALUS_OK;
 }

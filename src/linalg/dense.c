@@ -85,8 +85,9 @@ void tl_lu_solve(int32_t n, const double *factor, const int32_t *pivot, int32_t 
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, columns, factor, n, pivot, x, n);
 }
 
-// One Jacobi rotation that makes s_pq zero.
-static void dense_rotate(int32_t d, double s[EIGEN_MAX][EIGEN_MAX], int32_t p, int32_t q) {
+// One Jacobi rotation that makes s_pq zero; columns of v turn with it.
+static void dense_rotate(int32_t d, double s[EIGEN_MAX][EIGEN_MAX], double v[EIGEN_MAX][EIGEN_MAX],
+                         int32_t p, int32_t q) {
     if (s[p][q] == 0.0) return;
     const double theta = (s[q][q] - s[p][p]) / (2.0 * s[p][q]);
     const double t = copysign(1.0, theta) / (fabs(theta) + hypot(theta, 1.0));
@@ -95,6 +96,9 @@ static void dense_rotate(int32_t d, double s[EIGEN_MAX][EIGEN_MAX], int32_t p, i
         const double kp = s[k][p], kq = s[k][q];
         s[k][p] = c * (kp - t * kq);
         s[k][q] = c * (t * kp + kq);
+        const double vp = v[k][p], vq = v[k][q];
+        v[k][p] = c * (vp - t * vq);
+        v[k][q] = c * (t * vp + vq);
     }
     for (int32_t k = 0; k < d; k++) {
         const double pk = s[p][k], qk = s[q][k];
@@ -104,10 +108,14 @@ static void dense_rotate(int32_t d, double s[EIGEN_MAX][EIGEN_MAX], int32_t p, i
     s[p][q] = s[q][p] = 0.0;
 }
 
-void tl_sym_eigen_range(int32_t d, const double *a, double *low, double *high) {
-    double s[EIGEN_MAX][EIGEN_MAX] = {{0}};
+// Diagonalise the symmetric part of a; v begins as the identity.
+static void dense_diagonalise(int32_t d, const double *a, double s[EIGEN_MAX][EIGEN_MAX],
+                              double v[EIGEN_MAX][EIGEN_MAX]) {
     for (int32_t i = 0; i < d; i++)
-        for (int32_t j = 0; j < d; j++) s[i][j] = 0.5 * (a[i * d + j] + a[j * d + i]);
+        for (int32_t j = 0; j < d; j++) {
+            s[i][j] = 0.5 * (a[i * d + j] + a[j * d + i]);
+            v[i][j] = i == j ? 1.0 : 0.0;
+        }
     for (int sweep = 0; sweep < 30; sweep++) {
         double off = 0.0, all = 0.0;
         for (int32_t i = 0; i < d; i++)
@@ -117,11 +125,25 @@ void tl_sym_eigen_range(int32_t d, const double *a, double *low, double *high) {
             }
         if (!(off > 1e-34 * all)) break;
         for (int32_t p = 0; p < d - 1; p++)
-            for (int32_t q = p + 1; q < d; q++) dense_rotate(d, s, p, q);
+            for (int32_t q = p + 1; q < d; q++) dense_rotate(d, s, v, p, q);
     }
+}
+
+void tl_sym_eigen_range(int32_t d, const double *a, double *low, double *high) {
+    double s[EIGEN_MAX][EIGEN_MAX] = {{0}}, v[EIGEN_MAX][EIGEN_MAX];
+    dense_diagonalise(d, a, s, v);
     *low = *high = s[0][0];
     for (int32_t i = 1; i < d; i++) {
         *low = fmin(*low, s[i][i]);
         *high = fmax(*high, s[i][i]);
+    }
+}
+
+void tl_sym_eigen(int32_t d, const double *a, double *value, double *vectors) {
+    double s[EIGEN_MAX][EIGEN_MAX] = {{0}}, v[EIGEN_MAX][EIGEN_MAX];
+    dense_diagonalise(d, a, s, v);
+    for (int32_t j = 0; j < d; j++) {
+        value[j] = s[j][j];
+        for (int32_t i = 0; i < d; i++) vectors[j * d + i] = v[i][j];
     }
 }

@@ -27,4 +27,9 @@ void tl_lu_solve(int32_t n, const double *factor, const int32_t *pivot, int32_t 
 /// Smallest and largest eigenvalue of the symmetric part of a d × d matrix, d <= 6.
 void tl_sym_eigen_range(int32_t d, const double *a, double *low, double *high);
 
+/// Eigenvalues of the symmetric part of a d × d matrix, d <= 6, and unit eigenvectors: column k of
+/// the rotation `vectors` (column major) belongs to value[k]. A diagonal matrix gives its diagonal
+/// and the identity.
+void tl_sym_eigen(int32_t d, const double *a, double *value, double *vectors);
+
 #endif // TL_LINALG_DENSE_H

@@ -5,6 +5,8 @@
 #include "base/compiler.h"
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 /// y = A x, A d × d row major.
 TL_INLINE void tl_mv(int d, const double *a, const double *x, double *y) {
@@ -60,6 +62,28 @@ TL_INLINE bool tl_small_solve(int d, int columns, double *a, double *b) {
             b[k * columns + j] = s / a[k * d + k];
         }
     return true;
+}
+
+/// Σ x_k y_k s_k for long vectors, s NULL: 1. Eight sums that do not wait for each other; their
+/// order is fixed by n.
+static inline double tl_long_dot(int64_t n, const double *x, const double *y, const double *s) {
+    tl_vec4 a = {0.0}, b = {0.0}, v[6];
+    int64_t k = 0;
+    for (; k + 8 <= n; k += 8) {
+        memcpy(v, x + k, 2 * sizeof *v);
+        memcpy(v + 2, y + k, 2 * sizeof *v);
+        if (s) {
+            memcpy(v + 4, s + k, 2 * sizeof *v);
+            v[2] *= v[4];
+            v[3] *= v[5];
+        }
+        a += v[0] * v[2];
+        b += v[1] * v[3];
+    }
+    a += b;
+    double sum = (a[0] + a[2]) + (a[1] + a[3]);
+    for (; k < n; k++) sum += x[k] * (s ? y[k] * s[k] : y[k]);
+    return sum;
 }
 
 #endif // TL_LINALG_DENSE_INLINE_H

@@ -55,6 +55,9 @@ typedef struct tl_model_ops {
     /// from any number of threads.
     void (*row)(const tl_model *m, const tl_step *step, int32_t item, const tl_pose *pose,
                 const double arm[3], const double *direction, int32_t count, double *out);
+    /// The same for the angular velocity of the item along the directions.
+    void (*turn)(const tl_model *m, const tl_step *step, int32_t item, const tl_pose *pose,
+                 const double *direction, int32_t count, double *out);
     /// Work of all given forces but gravity, damping included, with the velocities before and after
     /// the step [J].
     double (*work)(const tl_model *m, const tl_step *step, const double *before,

@@ -14,6 +14,7 @@
 //     stick  |x − z| λ^½ <= 1e-8 ref     the law leaves l free inside T: no motion is asked for
 //     slip   otherwise                   l is held at the boundary of T and the block moves
 #include "base/compiler.h"
+#include "problem/eliminate.h"
 #include "problem/mass.h"
 #include "problem/problem_impl.h"
 #include <math.h>
@@ -178,6 +179,8 @@ static talus_status certify_lambda(const talus_problem *p, int32_t first, double
                    (size_t)(d * d) * sizeof *block);
         else if (coupled)
             TL_TRY(certify_coupled_block(p, first + l, coupled, block));
+        else if (p->constraint_count > 0)
+            TL_TRY(tl_eliminate_own(p, first + l, p->work.block, p->work.loads, block));
         else
             certify_separable_block(p, first + l, p->work.column, block);
         for (int32_t k = 0; k < d * d; k++) w[k][l] = block[k];
@@ -194,7 +197,7 @@ static talus_status certify_stiffness(const talus_problem *p) {
     if (p->count == 0 || !isnan(p->work.stiffness[0])) return TALUS_OK;
     talus_status status = TALUS_OK;
     double *coupled = NULL;
-    if (p->is_global && !tl_problem_is_separable(p))
+    if (p->is_global && !tl_mass_is_block_diagonal(p->mass))
         TL_TRY(TL_ALLOC(p->ctx, (int64_t)p->dim * p->dof, &coupled));
     // the first blocks last: block 0 tells that all are known
     for (int32_t first = (p->count - 1) / LANES * LANES; first >= 0; first -= LANES)
@@ -218,6 +221,41 @@ static double certify_motion(const talus_problem *p, const double *r, const doub
     for (int32_t k = 0; k < p->dof; k++) work[k] -= moved[k];
     const double left = certify_norm(p->dof, work);
     return left == 0.0 ? 0.0 : left / terms;
+}
+
+// Root of the largest v_b · p_b over the bodies that constraint rows act on.
+static double certify_vigour(const talus_problem *p, const double *v, const double *momentum) {
+    double most = 0.0;
+    for (int32_t b = 0; b < p->body_count; b++) {
+        double sum = 0.0;
+        if (tl_eliminate_cluster_of(p, b) < 0) continue;
+        for (int32_t k = p->body_start[b]; k < p->body_start[b + 1]; k++) sum += v[k] * momentum[k];
+        most = certify_max(most, fabs(sum));
+    }
+    return sqrt(most);
+}
+
+// How well C v = k is met. |C_j v| <= S_jj^½ (v·M v)^½, so that |C_j v − k_j| S_jj^−½ is compared
+// with the largest of |k_j| S_jj^−½ and of the roots of the bodies' energies, at v and at r = λ =
+// 0.
+static talus_status certify_constraint(const talus_problem *p, const double *v, double *out) {
+    const double *diagonal = tl_eliminate_diagonal(p);
+    double *work = p->work.momentum, left = 0.0;
+    memcpy(work, p->f, (size_t)p->dof * sizeof *work);
+    TL_TRY(tl_mass_solve(p->mass, 1, work));
+    double scale = certify_vigour(p, work, p->f);
+    tl_mass_multiply(p->mass, v, work);
+    scale = certify_max(scale, certify_vigour(p, v, work));
+    for (int32_t j = 0; j < p->constraint_count; j++) {
+        double miss = -p->k[j];
+        for (int64_t e = p->c.start[j]; e < p->c.start[j + 1]; e++)
+            miss += p->c.value[e] * v[p->c.index[e]];
+        const double root = diagonal[j] > 0.0 ? sqrt(diagonal[j]) : 1.0;
+        left = certify_max(left, fabs(miss) / root);
+        scale = certify_max(scale, fabs(p->k[j]) / root);
+    }
+    *out = left == 0.0 ? 0.0 : left / scale;
+    return TALUS_OK;
 }
 
 // What the blocks have in common.
@@ -319,6 +357,7 @@ talus_status talus_certify(const talus_problem *p, const double *r, talus_certif
                                          : certify_blocks(6, p, u, r, &s, out);
     const double q = certify_norm(p->dim * p->count, p->q);
     out->natural = sqrt(natural) / fmax(1.0, q);
+    if (p->is_global && p->constraint_count > 0) TL_TRY(certify_constraint(p, v, &out->constraint));
     if (p->is_global && p->dof > 0) out->motion = certify_motion(p, r, v, lambda);
     return TALUS_OK;
 }

@@ -9,8 +9,11 @@
 // the two rows computes it, the bits are the same, and W is symmetric to the last one.
 #include "problem/delassus.h"
 #include "base/thread.h"
+#include "linalg/dense_inline.h"
 #include "problem/mass.h"
 #include <string.h>
+
+enum { LONG_BODY = 16 }; // unknowns; longer sums are taken apart
 
 typedef struct delassus_build {
     tl_delassus *w;
@@ -81,7 +84,11 @@ TL_INLINE void delassus_add(int d, const delassus_block *a, const delassus_block
         for (int j = 0; j < d; j++) {
             double sum = 0.0;
             const double *h = a->h + (int64_t)i * a->size;
-            for (int32_t m = 0; m < a->size; m++)
+            if (a->size > LONG_BODY) {
+                const double *x = (y->y ? y->y : y->h) + (int64_t)j * a->size;
+                sum = tl_long_dot(a->size, h, x, y->scale);
+            }
+            for (int32_t m = 0; a->size <= LONG_BODY && m < a->size; m++)
                 sum += h[m] * (y->y ? y->y[(int64_t)j * a->size + m]
                                     : y->h[(int64_t)j * a->size + m] * y->scale[m]);
             out[swapped ? i * d + j : j * d + i] += sum;

@@ -188,8 +188,8 @@ static apply_loops apply_choose(const tl_delassus *w) {
                                         .gather = tl_apply_gather_central,
                                         .spread = tl_apply_spread_central};
     const int32_t n = w->width;
-    if (w->pair) return central;
-    apply_loops loops = w->dim == 1   ? one[n == 2   ? 0
+    apply_loops loops = w->pair       ? central
+                        : w->dim == 1 ? one[n == 2   ? 0
                                             : n == 3 ? 1
                                             : n == 6 ? 2
                                                      : 3]

@@ -418,6 +418,8 @@ static talus_status build_global(talus_context *ctx, const tl_fclib_data *data,
                                   .w = data->free_w,
                                   .c = build_view(&c),
                                   .k = k,
+                                  .c_dependent =
+                                      true, // as steps with closed loops of joints write them
                                   .law = build_law(data)};
     status = talus_problem_create_global(ctx, &def, out);
 done:

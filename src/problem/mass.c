@@ -348,6 +348,18 @@ static int64_t mass_list(const tl_mass *m, int32_t *row, int32_t *col, double *v
     return count;
 }
 
+double *tl_mass_get_body(const tl_mass *m, int32_t body, bool diagonal, double *out) {
+    const int32_t n = mass_size(m, body);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) {
+            if (diagonal && i != j) continue;
+            *out++ = m->offset ? m->block[m->offset[body] + (int64_t)i * n + j]
+                     : i == j  ? m->diagonal[m->body_start[body] + i]
+                               : 0.0;
+        }
+    return out;
+}
+
 int64_t tl_mass_entry_count(const tl_mass *m) { return mass_list(m, NULL, NULL, NULL); }
 
 void tl_mass_entries(const tl_mass *m, int32_t *row, int32_t *col, double *value) {

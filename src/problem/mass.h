@@ -34,6 +34,10 @@ talus_status tl_mass_solve(const tl_mass *m, int32_t columns, double *x) TALUS_M
 /// y ← M x
 void tl_mass_multiply(const tl_mass *m, const double *x, double *y);
 
+/// Block diagonal only: write the block of a body, row major, or where `diagonal` its diagonal.
+/// Returns where the next would go.
+double *tl_mass_get_body(const tl_mass *m, int32_t body, bool diagonal, double *out);
+
 /// Number of stored entries of the full symmetric M that are not zero, and these entries in
 /// ascending order of column, then row (so that they can be written as compressed columns or, M
 /// being symmetric, as compressed rows).

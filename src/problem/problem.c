@@ -4,6 +4,7 @@
 // every state is a few sparse products and triangular solves, without any allocation.
 #include "base/timer.h"
 #include "problem/check.h"
+#include "problem/condense.h"
 #include "problem/eliminate.h"
 #include "problem/mass.h"
 #include "problem/problem_impl.h"
@@ -25,8 +26,10 @@ void talus_problem_destroy(talus_problem *p) {
                            p->k,           p->work.v,
                            p->work.force,  p->work.momentum,
                            p->work.u,      p->work.lambda,
-                           p->work.column, p->work.stiffness};
+                           p->work.column, p->work.stiffness,
+                           p->work.block,  p->work.loads};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) tl_free(ctx, owned[i]);
+    tl_condensed_destroy(ctx, p->condensed);
     tl_elimination_destroy(ctx, p->elimination);
     tl_csr_clear(ctx, &p->c);
     tl_csr_clear(ctx, &p->p);
@@ -79,6 +82,13 @@ static talus_status problem_finish(talus_problem *p) {
     for (int32_t b = 0; b < p->body_count; b++)
         if (p->body_start[b + 1] - p->body_start[b] != largest) p->body_size = 0;
     TL_TRY(TL_RESERVE(p->ctx, (int64_t)p->dim * largest, &p->work.column));
+    if (p->is_global && p->constraint_count > 0) {
+        int64_t most = 0;
+        for (int32_t i = 0; i < p->count; i++)
+            most = TL_MAX(p->h_offset[p->h_start[i + 1]] - p->h_offset[p->h_start[i]], most);
+        TL_TRY(TL_RESERVE(p->ctx, most, &p->work.block));
+        TL_TRY(TL_RESERVE(p->ctx, 2 * (int64_t)p->dim * p->constraint_count, &p->work.loads));
+    }
     TL_TRY(TL_RESERVE(p->ctx, p->count, &p->work.stiffness));
     for (int32_t i = 0; i < p->count; i++) p->work.stiffness[i] = NAN;
     return TALUS_OK;
@@ -186,6 +196,7 @@ static talus_status problem_global_constraints(talus_problem *p, const talus_glo
     TL_TRY(tl_csr_create(p->ctx, &names, def->c.rows, p->dof, def->c.start, def->c.index,
                          def->c.value, &p->c));
     p->constraint_count = def->c.rows;
+    p->dependent = def->c_dependent;
     TL_TRY(TL_REFILL(p->ctx, def->k, def->c.rows, &p->k));
     return tl_eliminate_global(p);
 }
@@ -214,6 +225,7 @@ static talus_status problem_fill_global(talus_problem *p, const talus_global_def
     if (size > 0) memset(p->q, 0, (size_t)size * sizeof *p->q);
     TL_TRY(talus_problem_state(p, p->q, NULL, p->work.u, NULL)); // q is still 0: u at r = 0
     if (size > 0) memcpy(p->q, p->work.u, (size_t)size * sizeof *p->q);
+    TL_TRY(tl_condense(p, p->work.v));
     p->setup_seconds = tl_seconds() - begin;
     problem_set_q_norm(p);
     return TALUS_OK;
@@ -245,7 +257,10 @@ talus_status tl_problem_usable(const talus_problem *p) {
     return TALUS_OK;
 }
 
-void talus_problem_set_law(talus_problem *p, talus_law law) { p->law = law; }
+void talus_problem_set_law(talus_problem *p, talus_law law) {
+    p->law = law;
+    if (p->condensed) tl_condensed_set_law(p->condensed, law);
+}
 
 talus_problem_info talus_problem_get_info(const talus_problem *p) {
     return (talus_problem_info){.dim = p->dim,

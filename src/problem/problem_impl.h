@@ -9,6 +9,7 @@
 
 typedef struct tl_elimination tl_elimination; // constraint rows factored, see eliminate.c
 typedef struct tl_mass tl_mass;               // M and its factors, see mass.c
+typedef struct tl_condensed tl_condensed;     // the same problem without them, see condense.c
 
 /// Scratch memory of a problem, so that its state and its certificate allocate nothing. It is
 /// written through a constant problem: one calling thread at a time, as for the whole context. v
@@ -18,6 +19,8 @@ typedef struct tl_problem_work {
     double *u;                    // dim * count
     double *lambda;               // constraint_count
     double *column;               // dim * size of the largest body
+    double *block;                // dim * sizes of the bodies of one block, the most there are
+    double *loads;                // 2 * dim * constraint_count, global form
     double *stiffness; // count: λmax(W_ii) once the certificate has found it, NaN before
 } tl_problem_work;
 
@@ -59,7 +62,9 @@ struct talus_problem {
     tl_csr c;  // global: C by rows (constraint_count × dof). local: Bᵀ by rows (× dim * count)
     tl_csr p;  // local: P by rows
     double *k; // global: k; local: c
+    bool dependent; // global: rows of C may depend on each other
     tl_elimination *elimination;
+    tl_condensed *condensed; // global, where M is block diagonal: what solvers work on
 
     tl_problem_work work;
 };

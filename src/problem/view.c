@@ -39,6 +39,7 @@ talus_status tl_problem_view_init(talus_context *ctx, const talus_problem *of, b
     talus_status status = TALUS_OK;
     *v = (tl_problem_view){.problem = *of, .of = of};
     p->changes = true;
+    p->condensed = NULL; // has another q and law
     if (associated) p->law = TALUS_LAW_ASSOCIATED;
     const bool dilates = p->law == TALUS_LAW_COULOMB && of->dilatancy;
     p->mu = p->dilatancy = p->yield = p->tension = p->q = p->w = NULL;

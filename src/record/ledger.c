@@ -16,6 +16,7 @@
     X(elastic, elastic, false, "J", "stored in contact springs (penalty)")                         \
     X(work_obstacles, work_obstacles, false, "J", "done in this step by scripted bodies")          \
     X(work_forces, work_forces, false, "J", "done by given forces, less what damping took")        \
+    X(work_joints, work_joints, false, "J", "done by motors of joints, less what they braked")     \
     X(loss_impact, loss_impact, false, "J", "lost in this step to impacts")                        \
     X(loss_friction, loss_friction, false, "J", "lost in this step to friction")                   \
     X(loss_numerical, loss_numerical, false, "J", "lost in this step to the time stepping itself") \
@@ -27,6 +28,8 @@
     X(angular_y, angular[1], false, "kg m2/s", "")                                                 \
     X(angular_z, angular[2], false, "kg m2/s", "")                                                 \
     X(penetration, penetration, false, "m", "deepest overlap at the beginning of the step")        \
+    X(joint_error, joint_error, false, "m", "largest distance of points that joints hold")         \
+    X(joints, joints, true, "", "joints")                                                          \
     X(bodies, bodies, true, "", "free bodies")                                                     \
     X(contacts, contacts, true, "", "contacts of the problem")                                     \
     X(open, open, true, "", "of which open")                                                       \
@@ -36,7 +39,8 @@
     X(outcome, outcome, true, "", "how the solve ended")                                           \
     X(residual, residual, false, "", "of the certificate")                                         \
     X(natural, natural, false, "", "natural residual of the certificate")                          \
-    X(missed, missed, true, "", "1: the residual is above the tolerance")                          \
+    X(constraint, constraint, false, "", "of the certificate: how well joints are met")            \
+    X(missed, missed, true, "", "1: residual or constraint above tolerance")                       \
     X(missed_steps, missed_steps, true, "", "steps so far that missed")                            \
     X(detect_seconds, detect_seconds, false, "s", "time taken to find contacts")                   \
     X(assemble_seconds, assemble_seconds, false, "s", "time taken to build the problem")           \

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rigid bodies as a model: what a step asks of them [theory/schemes].
 //
-// The velocity "before" that a step starts from is (v, y): y is the spin after a free turn of the
-// body during the step (turn.h), which has the energy of the spin now. Given forces F, torques N
-// and damping rates c then give f = M (e^(−c h) (v, y)) + h (m g + F, N), and the positions are
-//     x+ = x + h (theta v+ + (1 − theta) v),
-//     R+ = R exp((1 − theta) t) exp(theta (t + h (y+ − y))),
-// where t is the vector of the free turn. For a ball t = h y, the first factor leads to where the
-// contacts were looked for, and the second leaves its spin in the world's frame as it is there.
+// A body moves freely for (1 − theta) h, to where contacts are looked for; there all impulses of
+// the step act on it; and it moves freely for theta h. Free turns (turn.h) keep energy and angular
+// momentum in space. So the velocity "before" is (v, y) with y the spin after the first free turn,
+// by the vector s; given forces F, torques N and damping rates c give f = M (e^(−c h) (v, y)) + h
+// (m g + F, N); and
+//     x+ = x + h (theta v+ + (1 − theta) v),    R+ = R exp(s) exp(t),
+// where t is the vector of the second, which begins with y+. For a ball s = (1 − theta) h y and t =
+// theta h y+.
 #include "base/vec3.h"
 #include "rigid/rigid.h"
 #include "rigid/turn.h"
 #include <string.h>
 
+#define RIGID_ROUNDING 1e-15 // of a moment, in units of its arm
 enum { RIGID_SPINS = 0x38, RIGID_PLANE = 0x23, RIGID_SPACE = 0x3f };
 
 static const tl_rigid *rigid_of(const tl_model *m) { return (const tl_rigid *)m; }
@@ -104,18 +106,18 @@ static void rigid_solve_spins(const double a[4], double x[2]) {
     x[1] = (a[0] * x[1] - a[2] * y) / det;
 }
 
-// Velocity before the step, as unknowns; `turn` is the vector of the free turn (body's frame).
-static void rigid_before(const tl_rigid *m, int32_t i, const rigid_unknowns *u, double h, double *v,
-                         double turn[3]) {
+// Velocity before the impulses, as unknowns.
+static void rigid_before(const tl_rigid *m, int32_t i, const rigid_unknowns *u, const tl_step *step,
+                         double *v) {
     const int64_t at = 3 * (int64_t)i;
-    double spin[3];
+    const double h = step->h;
+    double spin[3], turn[3];
     for (int k = 0; k < u->linear; k++) v[k] = m->v[at + u->axis[k]];
     if (!u->world) {
-        tl_turn_free(m->inertia + at, m->own_spin + at, h, spin, turn);
+        tl_turn_free(m->inertia + at, m->own_spin + at, h * (1.0 - step->theta), spin, turn);
         for (int k = 0; k < u->spins; k++) v[u->linear + k] = spin[u->axis[u->linear + k] - 3];
         return;
     }
-    tl_scale3(h, m->own_spin + at, turn);
     for (int k = 0; k < u->spins; k++) v[u->linear + k] = m->spin[at + u->axis[u->linear + k] - 3];
     if (u->spins < 2 || u->round) return; // there is no gyroscopic torque
     double own[3], torque[3], x[2], j[9], block[4];
@@ -132,16 +134,36 @@ static void rigid_before(const tl_rigid *m, int32_t i, const rigid_unknowns *u, 
     for (int k = 0; k < 2; k++) v[u->linear + k] += x[k];
 }
 
+// The orientation of a free body where the impulses act.
+static void rigid_kick(const tl_rigid *m, int32_t i, const rigid_unknowns *u, const tl_step *step,
+                       double q[4]) {
+    const int64_t at = 3 * (int64_t)i;
+    const double part = step->h * (1.0 - step->theta);
+    double vector[3], spin[3], turn[4];
+    memmove(q, m->q + 4 * (int64_t)i, 4 * sizeof *q); // q may be the body's own
+    if (part == 0.0) return;
+    if (u->world)
+        tl_scale3(part, m->own_spin + at, vector);
+    else
+        tl_turn_free(m->inertia + at, m->own_spin + at, part, spin, vector);
+    tl_quat_exp(vector, turn);
+    tl_quat_mul(q, turn, q);
+    tl_quat_normalise(q);
+}
+
 // Impulse of the given forces other than gravity over a step: force, torque, damping, where
 // `momentum` is M v.
-static void rigid_impulse(const tl_rigid *m, int32_t i, const rigid_unknowns *u, double h,
-                          const double *momentum, double *out) {
+static void rigid_impulse(const tl_rigid *m, int32_t i, const rigid_unknowns *u,
+                          const tl_step *step, const double *momentum, double *out) {
     const int64_t at = 3 * (int64_t)i;
+    const double h = step->h;
     const double *rate = m->damping ? m->damping + 2 * (int64_t)i : NULL;
     double torque[3] = {0};
     if (m->torque) {
         tl_copy3(m->torque + at, torque);
-        if (!u->world) tl_rotate_back(m->q + 4 * (int64_t)i, torque, torque);
+        double q[4];
+        rigid_kick(m, i, u, step, q);
+        if (!u->world) tl_rotate_back(q, torque, torque);
     }
     for (int k = 0; k < u->linear + u->spins; k++) {
         const int axis = u->axis[k];
@@ -242,12 +264,9 @@ static talus_status rigid_place(tl_model *base, const tl_step *step, tl_pose *po
         tl_copy3(x, pose[i].x);
         memcpy(pose[i].q, q, sizeof pose[i].q);
         if (part == 0.0 || m->group[i] < 0) continue;
-        double turn[4], vector[3];
+        const rigid_unknowns u = rigid_get_unknowns(m, i);
         tl_axpy3(x, part, m->v + 3 * (int64_t)i, pose[i].x);
-        tl_scale3(part, m->own_spin + 3 * (int64_t)i, vector);
-        tl_quat_exp(vector, turn);
-        tl_quat_mul(q, turn, pose[i].q);
-        tl_quat_normalise(pose[i].q);
+        rigid_kick(m, i, &u, step, pose[i].q);
     }
     return TALUS_OK;
 }
@@ -279,14 +298,14 @@ static void rigid_motion(const tl_model *base, const tl_step *step, bool diagona
         if (m->group[i] < 0) continue;
         const rigid_unknowns u = rigid_get_unknowns(m, i);
         const int size = u.linear + u.spins;
-        double block[36], turn[3], impulse[6];
+        double block[36], impulse[6];
         rigid_block(m, i, &u, block);
-        rigid_before(m, i, &u, step->h, v, turn);
+        rigid_before(m, i, &u, step, v);
         for (int a = 0; a < size; a++) {
             f[a] = 0.0;
             for (int b = 0; b < size; b++) f[a] += block[a * size + b] * v[b];
         }
-        rigid_impulse(m, i, &u, step->h, f, impulse);
+        rigid_impulse(m, i, &u, step, f, impulse);
         for (int a = 0; a < size; a++) {
             f[a] += impulse[a];
             if (a < u.linear) f[a] += step->h * m->mass[i] * step->gravity[u.axis[a]];
@@ -301,24 +320,25 @@ static void rigid_motion(const tl_model *base, const tl_step *step, bool diagona
 }
 
 // Rows of a body all of whose components are free: along d they are (d, arm × d), the second in
-// the body's frame in 3D, unless that is round. The arm of a ball is along the normal, direction 0,
-// which turns it not even by rounding: solvers without friction can then leave the spins of balls
-// out.
+// the body's frame in 3D, unless that is round. A contact does not turn a ball about its normal,
+// not even by rounding: solvers without friction can then leave the spins of balls out.
 static void rigid_row_free(const tl_rigid *m, int32_t item, const tl_pose *pose,
                            const double arm[3], const double *direction, int32_t count,
                            double *out) {
-    const bool ball = m->swing[item] == 0.0, turned = !rigid_is_round(m, item);
+    const bool turned = !rigid_is_round(m, item);
+    const double none = m->swing[item] == 0.0 ? RIGID_ROUNDING * tl_norm3(arm) : 0.0;
     for (int32_t k = 0; k < count; k++) {
         const double *d = direction + 3 * k;
-        const bool turns = k > 0 || !ball;
+        double moment[3];
+        tl_cross3(arm, d, moment);
+        for (int e = 0; e < 3; e++)
+            if (fabs(moment[e]) <= none) moment[e] = 0.0;
         if (m->dim == 2) {
             out[0] += d[0];
             out[1] += d[1];
-            if (turns) out[2] += arm[0] * d[1] - arm[1] * d[0];
+            out[2] += moment[2];
             out += 3;
         } else {
-            double moment[3] = {0.0};
-            if (turns) tl_cross3(arm, d, moment);
             if (turned) tl_rotate_back(pose->q, moment, moment);
             for (int e = 0; e < 3; e++) {
                 out[e] += d[e];
@@ -353,6 +373,26 @@ static void rigid_row(const tl_model *base, const tl_step *step, int32_t item, c
     }
 }
 
+static void rigid_turn(const tl_model *base, const tl_step *step, int32_t item, const tl_pose *pose,
+                       const double *direction, int32_t count, double *out) {
+    const tl_rigid *m = rigid_of(base);
+    (void)step;
+    if (m->group[item] < 0) {
+        for (int32_t k = 0; m->script_of[item] >= 0 && k < count; k++)
+            out[k] += tl_dot3(direction + 3 * k, m->script[m->script_of[item]].spin);
+        return;
+    }
+    const rigid_unknowns u = rigid_get_unknowns(m, item);
+    for (int32_t k = 0; k < count; k++) {
+        double full[6] = {0};
+        if (u.world)
+            tl_copy3(direction + 3 * k, full + 3);
+        else
+            tl_rotate_back(pose->q, direction + 3 * k, full + 3);
+        for (int e = 0; e < u.linear + u.spins; e++) *out++ += full[u.axis[e]];
+    }
+}
+
 static double rigid_work(const tl_model *base, const tl_step *step, const double *before,
                          const double *after) {
     const tl_rigid *m = rigid_of(base);
@@ -368,7 +408,7 @@ static double rigid_work(const tl_model *base, const tl_step *step, const double
             momentum[a] = 0.0;
             for (int b = 0; b < size; b++) momentum[a] += block[a * size + b] * before[b];
         }
-        rigid_impulse(m, i, &u, step->h, momentum, impulse);
+        rigid_impulse(m, i, &u, step, momentum, impulse);
         for (int a = 0; a < size; a++)
             sum += impulse[a] * (step->theta * after[a] + (1.0 - step->theta) * before[a]);
         before += size;
@@ -382,8 +422,7 @@ static void rigid_commit_body(tl_rigid *m, int32_t i, const rigid_unknowns *u, c
                               const double *next) {
     const int64_t at = 3 * (int64_t)i;
     const double h = step->h;
-    double *q = m->q + 4 * (int64_t)i, before[6] = {0}, turn[3], rotation[4];
-    rigid_before(m, i, u, h, before, turn);
+    double *q = m->q + 4 * (int64_t)i, rotation[4], turn[3] = {0};
     for (int k = 0; k < u->linear; k++) {
         const int axis = u->axis[k];
         m->x[at + axis] += h * (step->theta * next[k] + (1.0 - step->theta) * m->v[at + axis]);
@@ -391,28 +430,21 @@ static void rigid_commit_body(tl_rigid *m, int32_t i, const rigid_unknowns *u, c
     }
     if (u->spins == 0) return;
     if (!u->world) {
-        double first[3], second[3];
-        tl_scale3(1.0 - step->theta, turn, first);
-        for (int k = 0; k < 3; k++) {
-            const double y = next[u->linear + k];
-            second[k] = step->theta * (turn[k] + h * (y - before[u->linear + k]));
-            m->own_spin[at + k] = y;
-        }
-        tl_quat_exp(first, rotation);
-        tl_quat_mul(q, rotation, q);
-        tl_quat_exp(second, rotation);
+        rigid_kick(m, i, u, step, q);
+        tl_turn_free(m->inertia + at, next + u->linear, h * step->theta, m->own_spin + at, turn);
+        tl_quat_exp(turn, rotation);
         tl_quat_mul(q, rotation, q);
         tl_quat_normalise(q);
         tl_rotate(q, m->own_spin + at, m->spin + at);
         return;
     }
-    double vector[3] = {0};
+    rigid_kick(m, i, u, step, q);
     for (int k = u->linear; k < u->linear + u->spins; k++) {
         const int axis = u->axis[k] - 3;
-        vector[axis] = h * (step->theta * next[k] + (1.0 - step->theta) * m->spin[at + axis]);
+        turn[axis] = h * step->theta * next[k];
         m->spin[at + axis] = next[k];
     }
-    tl_quat_exp(vector, rotation);
+    tl_quat_exp(turn, rotation);
     tl_quat_mul(rotation, q, q);
     tl_quat_normalise(q);
     tl_rotate_back(q, m->spin + at, m->own_spin + at);
@@ -479,6 +511,7 @@ const tl_model_ops tl_rigid_ops = {
     .is_diagonal = rigid_is_diagonal,
     .motion = rigid_motion,
     .row = rigid_row,
+    .turn = rigid_turn,
     .work = rigid_work,
     .commit = rigid_commit,
     .account = rigid_account,

@@ -301,7 +301,7 @@ talus_status tl_scene_check(talus_scene *s) {
     if (s->source_count == 0) {
         return tl_node_fail(&s->doc, s->doc.root, "the scene has neither 'bodies' nor 'grains'");
     }
-    return TALUS_OK;
+    return tl_scene_check_joints(s);
 }
 
 void tl_source_show(const tl_source *source, char out[120]) {

@@ -89,6 +89,7 @@ talus_status tl_scene_check_overlaps(const talus_scene *s) {
     for (int64_t k = 0; k < count; k++) {
         const double a = tl_shape_extent(s->dim, &s->shape[s->grain[touch[k].a].shape]);
         const double b = tl_shape_extent(s->dim, &s->shape[s->grain[touch[k].b].shape]);
+        if (tl_scene_is_joined(s, touch[k].a, touch[k].b)) continue;
         if (-touch[k].gap <= s->keys.allow_overlap + 1e-9 * fmin(a, b)) continue;
         if (!first) first = &touch[k];
         bad++;

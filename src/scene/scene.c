@@ -205,7 +205,7 @@ static talus_status scene_fill_world(const talus_scene *s, talus_world *w) {
             return tl_node_fail(&s->doc, s->source[s->grain[k].source].node, "%s", reason);
         }
     }
-    return TALUS_OK;
+    return tl_scene_add_joints(s, w);
 }
 
 talus_status talus_scene_make_world(const talus_scene *s, talus_world **out) {

@@ -56,6 +56,8 @@ struct talus_scene {
     tl_grain *grain; // those there at the start, then rain in the order in which it enters
     int32_t grain_count, grain_room, start_count;
     int32_t free_count; // of those there at the start
+    talus_joint_def *joint;
+    int32_t joint_count;
 };
 
 /// talus_scene_parse with a bound on the number of bodies.
@@ -65,6 +67,10 @@ talus_status tl_scene_parse(talus_context *ctx, const char *name, const char *te
 
 talus_status tl_scene_check(talus_scene *s) TALUS_MUST_CHECK;
 talus_status tl_scene_check_shapes(talus_scene *s) TALUS_MUST_CHECK; // part of it: source->shape
+talus_status tl_scene_check_joints(talus_scene *s) TALUS_MUST_CHECK; // likewise: joint
+/// Whether two bodies of `bodies` are held by a joint that keeps them from touching.
+bool tl_scene_is_joined(const talus_scene *s, int32_t a, int32_t b);
+talus_status tl_scene_add_joints(const talus_scene *s, talus_world *w) TALUS_MUST_CHECK;
 talus_status tl_scene_generate(talus_scene *s) TALUS_MUST_CHECK;
 talus_status tl_scene_check_overlaps(const talus_scene *s) TALUS_MUST_CHECK;
 

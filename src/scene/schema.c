@@ -15,6 +15,7 @@
 SCHEMA_CHOICES(schema_scheme, TALUS_SCHEME_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_spring, TALUS_PENALTY_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_chi, TALUS_CHI_LIST(SCHEMA_TEXT))
+SCHEMA_CHOICES(schema_joint_type, TALUS_JOINT_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_integrator, "leap-frog", "predictor-corrector")
 SCHEMA_CHOICES(schema_law, "uniform", "normal", "lognormal", "power", "values")
 SCHEMA_CHOICES(schema_motion, "velocity", "oscillation", "rotation", "keyframes")
@@ -276,6 +277,53 @@ static const tl_table schema_grains = TABLE(
     .text = "Many bodies at once, with the keys of a shape and of a body below. The same seed "
             "gives the same grains.");
 
+// ---- joints ----
+
+#define JOINT(...) .only = "type: " __VA_ARGS__
+static const tl_key schema_joint_keys[] = {
+    {ROW(tl_scene_joint, type, "type", .kind = TL_KIND_CHOICE), .also = "kind, joint",
+     .choice = schema_joint_type, .required = true,
+     .text = "leaves free: turning about the anchor; turning about the axis; sliding along the "
+             "axis; all but the distance of two points; nothing"},
+    {ROW(tl_scene_joint, a, "a", .kind = TL_KIND_TEXT), .also = "body, body_a", .required = true,
+     .text = "a body: its name, or its number in 'bodies' from 0 on"},
+    {ROW(tl_scene_joint, b, "b", .kind = TL_KIND_TEXT), .also = "to, body_b, parent",
+     .absent = "the world", .text = "the other body, likewise"},
+    {ROW(tl_scene_joint, anchor, "anchor", VECTOR(LENGTH)), .also = "at, point, pivot, position",
+     .absent = "the centre of a", .text = "point of the joint, at the start; distance: point of a"},
+    {ROW(tl_scene_joint, anchor_b, "anchor_b", VECTOR(LENGTH)), JOINT("distance"),
+     .absent = "the centre of b", .text = "point of b, or of the world"},
+    {ROW(tl_scene_joint, axis, "axis", VECTOR(NONE)), JOINT("hinge, slider"),
+     .absent = "z for a hinge, x for a slider", .text = "direction of the axis, of any length"},
+    {ROW(tl_scene_joint, length, "length", NUMBER(LENGTH)), JOINT("distance"), ABOVE(0),
+     .absent = "as it is", .text = "distance to be kept"},
+    {ROW(tl_scene_joint, spin, "spin", NUMBER(SPIN)), .also = "rate, omega", JOINT("hinge"),
+     .absent = "no motor", .text = "a motor turns a against b at this rate"},
+    {ROW(tl_scene_joint, torque, "torque", NUMBER(TORQUE)), JOINT("hinge"), AT_LEAST(0),
+     .infinite = true, .absent = "whatever it takes",
+     .text = "most torque of the motor; without spin: of dry friction in the hinge"},
+    {ROW(tl_scene_joint, speed, "speed", NUMBER(VELOCITY)), .also = "velocity", JOINT("slider"),
+     .absent = "no motor", .text = "a motor moves a against b at this speed"},
+    {ROW(tl_scene_joint, force, "force", NUMBER(FORCE)), JOINT("slider"), AT_LEAST(0),
+     .infinite = true, .absent = "whatever it takes",
+     .text = "most force of the motor; without speed: of dry friction in the slider"},
+    {ROW(tl_scene_joint, min_angle, "min_angle", NUMBER(ANGLE)), JOINT("hinge"), .low = -INFINITY,
+     .absent = "none", .text = "stop, from where it begins; <= 0"},
+    {ROW(tl_scene_joint, max_angle, "max_angle", NUMBER(ANGLE)), JOINT("hinge"), AT_LEAST(0),
+     .absent = "none", .text = "stop on the other side"},
+    {ROW(tl_scene_joint, min_shift, "min_shift", NUMBER(LENGTH)), JOINT("slider"), .low = -INFINITY,
+     .absent = "none", .text = "stop, from where it begins; <= 0"},
+    {ROW(tl_scene_joint, max_shift, "max_shift", NUMBER(LENGTH)), JOINT("slider"), AT_LEAST(0),
+     .absent = "none", .text = "stop on the other side"},
+    {ROW(tl_scene_joint, collide, "collide", .kind = TL_KIND_YES_NO), .initial = "no",
+     .text = "the two bodies also touch each other"},
+    {0},
+};
+static const tl_table schema_joint = TABLE(
+    schema_joint_keys, .name = "a joint", .path = "joints.N", .size = sizeof(tl_scene_joint),
+    .text =
+        "Joints between bodies of 'bodies', or a body and the world, as they are at the start.");
+
 // ---- materials ----
 
 // `stands` gives the text of a default for a material, or words for a pair.
@@ -435,6 +483,8 @@ static const tl_key schema_scene_keys[] = {
      .text = "single bodies and obstacles"},
     {ROOT(grains, "grains", .kind = TL_KIND_ITEMS), .sub = &schema_grains, .absent = "none",
      .text = "many bodies"},
+    {ROOT(joints, "joints", .kind = TL_KIND_ITEMS), .sub = &schema_joint, .absent = "none",
+     .text = "joints and motors"},
     {ROOT(run, "run", .kind = TL_KIND_MAP), .sub = &schema_run, .required = true,
      .text = "length of the run"},
     {ROOT(output, "output", .kind = TL_KIND_MAP), .sub = &schema_output, .absent = "see below",

@@ -173,6 +173,16 @@ typedef struct tl_scene_grains {
     tl_body_keys body;
 } tl_scene_grains;
 
+typedef struct tl_scene_joint {
+    const tl_node *node;
+    int32_t type; // a talus_joint_kind
+    const char *a, *b;
+    double anchor[3], anchor_b[3], axis[3], length;
+    double spin, torque, speed, force;
+    double min_angle, max_angle, min_shift, max_shift;
+    bool collide;
+} tl_scene_joint;
+
 typedef struct tl_scene_material {
     const tl_node *node;
     talus_material_def def;
@@ -206,7 +216,7 @@ typedef struct tl_scene_keys {
         bool warm_start;
         const tl_node *options;
     } solver;
-    tl_items materials, pairs, shapes, bodies, grains;
+    tl_items materials, pairs, shapes, bodies, grains, joints;
     struct {
         const tl_node *node;
         double until, rest_energy;

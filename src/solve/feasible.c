@@ -32,6 +32,7 @@ typedef struct feasible_work {
 // The same problem with the cones of `set`, associated, and r unshifted; `mu` is the new array.
 static talus_problem feasible_view(const talus_problem *p, tl_feasible_set set, double *mu) {
     talus_problem view = *p;
+    view.condensed = NULL;
     for (int32_t i = 0; i < p->count; i++) {
         const tl_law law = tl_problem_law(p, i);
         mu[i] = set == TL_FEASIBLE_CONE || isinf(law.mu) ? law.mu : law.zeta;

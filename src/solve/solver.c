@@ -2,6 +2,7 @@
 // The public face of all solvers: creation by name, options by key, timing, outcomes.
 #include "base/timer.h"
 #include "cone/local.h"
+#include "problem/condense.h"
 #include "solve/solver_impl.h"
 #include <math.h>
 #include <stdio.h>
@@ -144,10 +145,11 @@ static void solver_clear(talus_solver *s) {
     s->memory = 0;
 }
 
-talus_status talus_solver_prepare(talus_solver *s, const talus_problem *p) {
+talus_status talus_solver_prepare(talus_solver *s, const talus_problem *given) {
     const double start = tl_seconds();
     size_t before, after, peak;
-    TL_TRY(tl_problem_usable(p));
+    TL_TRY(tl_problem_usable(given));
+    const talus_problem *p = s->ops->rows ? given : tl_problem_condensed(given);
     if (!s->ops->reuses) solver_clear(s);
     s->problem = NULL;
     s->witness = NULL;

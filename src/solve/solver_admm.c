@@ -303,6 +303,7 @@ const tl_solver_ops tl_admm_ops = {.name = "admm",
                                    .size = sizeof(admm),
                                    .options_size = sizeof(admm_options),
                                    .options = admm_rows,
+                                   .rows = true,
                                    .prepare = admm_prepare,
                                    .solve = admm_solve,
                                    .clear = admm_clear};

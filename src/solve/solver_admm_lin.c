@@ -48,6 +48,7 @@ const tl_solver_ops tl_admm_lin_ops = {.name = "admm-lin",
                                        .size = sizeof(tl_primal),
                                        .options_size = sizeof(tl_primal_options),
                                        .options = admm_lin_rows,
+                                       .rows = true,
                                        .prepare = admm_lin_prepare,
                                        .solve = admm_lin_solve,
                                        .clear = tl_primal_clear};

@@ -46,6 +46,7 @@ const tl_solver_ops tl_ama_ops = {.name = "ama",
                                   .size = sizeof(tl_primal),
                                   .options_size = sizeof(ama_options),
                                   .options = ama_rows,
+                                  .rows = true,
                                   .prepare = ama_prepare,
                                   .solve = ama_solve,
                                   .clear = tl_primal_clear};

@@ -57,6 +57,7 @@ const tl_solver_ops tl_cp_ops = {.name = "cp",
                                  .size = sizeof(tl_primal),
                                  .options_size = sizeof(cp_options),
                                  .options = cp_rows,
+                                 .rows = true,
                                  .prepare = cp_prepare,
                                  .solve = cp_solve,
                                  .clear = tl_primal_clear};

@@ -54,6 +54,7 @@ const tl_solver_ops tl_dual_ama_ops = {.name = "dual-ama",
                                        .size = sizeof(tl_primal),
                                        .options_size = sizeof(tl_primal_options),
                                        .options = dual_ama_rows,
+                                       .rows = true,
                                        .prepare = dual_ama_prepare,
                                        .solve = dual_ama_solve,
                                        .clear = tl_primal_clear};

@@ -41,6 +41,8 @@ typedef struct tl_solver_ops {
     /// them over, as if prepared again. Allocates nothing. NULL: the solver cannot be an inner one
     /// [solve/outer.h].
     void (*refresh)(talus_solver *s);
+    bool rows;   // the method has a place for constraint rows: it is given the problem as it is,
+                 // others the condensed one [problem/condense.h]
     bool reuses; // prepare may be called again without clear, and then takes the memory it has
 } tl_solver_ops;
 

@@ -51,6 +51,7 @@ talus_status tl_stage_reserve_items(talus_context *ctx, tl_stage *s, int64_t ite
 static talus_status stage_reserve_groups(talus_context *ctx, tl_stage *s, int64_t groups) {
     TL_TRY(stage_room(ctx, s->group_room, groups + 1, sizeof *s->group_start, &s->group_start));
     TL_TRY(stage_room(ctx, s->group_room, groups + 1, sizeof *s->acting, &s->acting));
+    TL_TRY(stage_room(ctx, s->group_room, groups + 1, sizeof *s->mass_at, &s->mass_at));
     stage_set_room(groups + 1, &s->group_room);
     return TALUS_OK;
 }
@@ -72,6 +73,7 @@ static talus_status stage_reserve_contacts(talus_context *ctx, tl_stage *s, int3
     TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->h_start, &s->h_start));
     TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->h_value, &s->h_value));
     TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->mu, &s->mu));
+    TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->yield, &s->yield));
     for (size_t k = 0; k < sizeof wide / sizeof *wide; k++)
         TL_TRY(stage_room(ctx, room * dim, (n + 1) * dim, sizeof(double), wide[k]));
     if (impact) TL_TRY(stage_room(ctx, room * dim, (n + 1) * dim, sizeof *s->prior, &s->prior));
@@ -80,9 +82,11 @@ static talus_status stage_reserve_contacts(talus_context *ctx, tl_stage *s, int3
 }
 
 void tl_stage_clear(talus_context *ctx, tl_stage *s) {
-    void *const owned[] = {s->pose,   s->group_of, s->group_start, s->acting, s->mass,    s->f,
-                           s->before, s->h_start,  s->h_value,     s->h_body, s->h_block, s->w,
-                           s->given,  s->prior,    s->mu,          s->r};
+    void *const owned[] = {s->pose,    s->group_of, s->group_start, s->acting,  s->mass,
+                           s->f,       s->before,   s->h_start,     s->h_value, s->h_body,
+                           s->h_block, s->w,        s->given,       s->prior,   s->mu,
+                           s->r,       s->yield,    s->mass_at};
+    tl_ties_clear(ctx, &s->ties);
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(ctx, owned[k]);
     *s = (tl_stage){0};
 }
@@ -109,7 +113,8 @@ static talus_status stage_motion(talus_world *w, const tl_step *step) {
         if (!m->ops->is_diagonal(m)) s->diagonal = false;
     }
     s->groups = s->first_group[w->model_count];
-    TL_TRY(stage_reserve_groups(w->ctx, s, s->groups));
+    const int32_t idle = tl_ties_idle(w), size = w->def.dim == 2 ? 3 : 6;
+    TL_TRY(stage_reserve_groups(w->ctx, s, (int64_t)s->groups + idle));
     for (int k = 0; k < w->model_count; k++) {
         const tl_model *m = w->model[k];
         m->ops->groups(m, s->group_start + s->first_group[k], s->group_of + s->first_item[k]);
@@ -119,30 +124,29 @@ static talus_status stage_motion(talus_world *w, const tl_step *step) {
     int64_t mass = 0;
     int32_t first = 0;
     for (int32_t g = 0; g < s->groups; g++) { // sizes become starts
-        const int32_t size = s->group_start[g];
+        const int32_t own = s->group_start[g];
         s->group_start[g] = first;
-        first += size;
-        mass += s->diagonal ? size : (int64_t)size * size;
+        s->mass_at[g] = mass;
+        first += own;
+        mass += s->diagonal ? own : (int64_t)own * own;
     }
     s->group_start[s->groups] = s->dof = first;
+    s->mass_at[s->groups] = mass;
     memset(s->acting, 0, (size_t)s->groups);
-    TL_TRY(stage_reserve_motion(w->ctx, s, (int64_t)s->dof + 1, mass + 1));
-    double *block = s->mass;
+    TL_TRY(stage_reserve_motion(w->ctx, s, (int64_t)s->dof + (int64_t)idle * size + 1,
+                                mass + (int64_t)idle * size * size + 1));
     for (int k = 0; k < w->model_count; k++) {
         const tl_model *m = w->model[k];
-        const int32_t at = s->group_start[s->first_group[k]];
-        m->ops->motion(m, step, s->diagonal, block, s->f + at, s->before + at);
-        for (int32_t g = s->first_group[k]; g < s->first_group[k + 1]; g++) {
-            const int32_t size = s->group_start[g + 1] - s->group_start[g];
-            block += s->diagonal ? size : (int64_t)size * size;
-        }
+        const int32_t group = s->first_group[k], at = s->group_start[group];
+        m->ops->motion(m, step, s->diagonal, s->mass + s->mass_at[group], s->f + at,
+                       s->before + at);
     }
     return TALUS_OK;
 }
 
 // ---- contacts ----------------------------------------------------------------------------------
 
-static int32_t stage_size(const tl_stage *s, int32_t group) {
+int32_t tl_stage_size(const tl_stage *s, int32_t group) {
     return group < 0 ? 0 : s->group_start[group + 1] - s->group_start[group];
 }
 
@@ -153,11 +157,18 @@ static talus_status stage_layout(talus_world *w) {
     s->h_start[0] = s->h_value[0] = 0;
     for (int32_t i = 0; i < s->contacts; i++) {
         const int32_t a = s->group_of[s->touch[i].a], b = s->group_of[s->touch[i].b];
-        const int32_t size = stage_size(s, a) + (a == b ? 0 : stage_size(s, b));
+        const int32_t size = tl_stage_size(s, a) + (a == b ? 0 : tl_stage_size(s, b));
         s->h_start[i + 1] = s->h_start[i] + (a >= 0) + (b >= 0 && a != b);
         s->h_value[i + 1] = s->h_value[i] + (int64_t)dim * size;
     }
-    const int64_t blocks = s->h_start[s->contacts] + 1, values = s->h_value[s->contacts] + 1;
+    for (int32_t i = s->contacts; i < s->blocks; i++) {
+        int32_t blocks;
+        int64_t values;
+        tl_ties_layout(w, i - s->contacts, &blocks, &values);
+        s->h_start[i + 1] = s->h_start[i] + blocks;
+        s->h_value[i + 1] = s->h_value[i] + values;
+    }
+    const int64_t blocks = s->h_start[s->blocks] + 1, values = s->h_value[s->blocks] + 1;
     TL_TRY(stage_room(w->ctx, s->block_room, blocks, sizeof *s->h_body, &s->h_body));
     stage_set_room(blocks, &s->block_room);
     TL_TRY(stage_room(w->ctx, s->value_room, values, sizeof *s->h_block, &s->h_block));
@@ -170,7 +181,7 @@ typedef struct stage_fill {
     const tl_step *step;
 } stage_fill;
 
-static const tl_model *stage_model(const talus_world *w, int32_t item, int32_t *own) {
+const tl_model *tl_stage_model(const talus_world *w, int32_t item, int32_t *own) {
     int k = w->model_count - 1;
     while (k > 0 && item < w->stage.first_item[k]) k--;
     *own = item - w->stage.first_item[k];
@@ -181,7 +192,7 @@ static const tl_model *stage_model(const talus_world *w, int32_t item, int32_t *
 static void stage_side(const stage_fill *f, int32_t item, const double arm[3],
                        const double *direction, double *out) {
     int32_t own;
-    const tl_model *m = stage_model(f->w, item, &own);
+    const tl_model *m = tl_stage_model(f->w, item, &own);
     m->ops->row(m, f->step, own, f->w->stage.pose + item, arm, direction, f->w->def.dim, out);
 }
 
@@ -208,8 +219,8 @@ static void stage_contact(const stage_fill *f, int32_t i) {
     memset(given, 0, (size_t)dim * sizeof *given);
 
     // the block of the lower group comes first
-    double *h_a = b >= 0 && b < a ? h + (int64_t)dim * stage_size(s, b) : h;
-    double *h_b = a >= 0 && a < b ? h + (int64_t)dim * stage_size(s, a) : h;
+    double *h_a = b >= 0 && b < a ? h + (int64_t)dim * tl_stage_size(s, b) : h;
+    double *h_b = a >= 0 && a < b ? h + (int64_t)dim * tl_stage_size(s, a) : h;
     int32_t *body = s->h_body + s->h_start[i];
     if (a >= 0) body[b >= 0 && b < a] = a;
     if (b >= 0) body[a >= 0 && a < b] = b;
@@ -224,15 +235,16 @@ static void stage_contact(const stage_fill *f, int32_t i) {
 
     memcpy(offset, given, (size_t)dim * sizeof *offset);
     s->mu[i] = pair->friction;
+    s->yield[i] = 0.0;
     if (w->def.scheme != TALUS_SCHEME_MOREAU_JEAN) {
         offset[0] += t->gap / f->step->h;
         return;
     }
     double *prior = s->prior + (int64_t)i * dim;
     memcpy(prior, given, (size_t)dim * sizeof *prior);
-    if (a >= 0) stage_multiply(dim, stage_size(s, a), h_a, s->before + s->group_start[a], prior);
+    if (a >= 0) stage_multiply(dim, tl_stage_size(s, a), h_a, s->before + s->group_start[a], prior);
     if (b >= 0 && b != a)
-        stage_multiply(dim, stage_size(s, b), h_b, s->before + s->group_start[b], prior);
+        stage_multiply(dim, tl_stage_size(s, b), h_b, s->before + s->group_start[b], prior);
     for (int32_t k = 0; k < dim; k++)
         offset[k] += (k == 0 ? pair->restitution : pair->restitution_t) * prior[k];
 }
@@ -257,14 +269,18 @@ talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
     TL_REQUIRE(w->ctx, count < INT32_MAX / 8, TALUS_ERR_ARG, "step: %lld contacts",
                (long long)count);
     s->contacts = (int32_t)count;
+    TL_TRY(tl_ties_filter(w));
     TL_TRY(stage_motion(w, step));
+    TL_TRY(tl_ties_fill(w, step));
+    s->blocks = s->contacts + s->ties.drives;
     const bool impact = w->def.scheme == TALUS_SCHEME_MOREAU_JEAN;
-    TL_TRY(stage_reserve_contacts(w->ctx, s, w->def.dim, impact, s->contacts));
+    TL_TRY(stage_reserve_contacts(w->ctx, s, w->def.dim, impact, s->blocks));
     TL_TRY(tl_contacts_reserve(w->ctx, &w->contacts, s->contacts));
     TL_TRY(stage_layout(w));
     TL_TRY(tl_team_reserve(w->ctx, threads));
     stage_fill fill = {w, step};
     tl_parallel(w->ctx, threads, stage_work, &fill);
+    tl_ties_blocks(w, step);
     return TALUS_OK;
 }
 
@@ -283,8 +299,9 @@ void tl_stage_warm_start(talus_world *w, const tl_step *step) {
     const int32_t dim = w->def.dim;
     const double scale = c->h > 0.0 ? step->h / c->h : 1.0;
     TL_ASSUME(dim == 2 || dim == 3);
-    memset(s->r, 0, (size_t)dim * (size_t)s->contacts * sizeof *s->r);
+    memset(s->r, 0, (size_t)dim * (size_t)s->blocks * sizeof *s->r);
     if (!w->def.warm_start) return;
+    tl_ties_warm_start(w, step);
     int32_t old = 0;
     for (int32_t i = 0; i < s->contacts; i++) { // both lists are sorted
         while (old < c->count && stage_compare(c, old, s->touch + i) < 0) old++;
@@ -302,8 +319,8 @@ talus_global_def tl_stage_def(const talus_world *w) {
     const tl_stage *s = &w->stage;
     return (talus_global_def){
         .dim = w->def.dim,
-        .count = s->contacts,
-        .body_count = s->groups,
+        .count = s->blocks,
+        .body_count = s->groups + s->idle,
         .body_start = s->group_start,
         .mass_diagonal = s->diagonal ? s->mass : NULL,
         .mass_block = s->diagonal ? NULL : s->mass,
@@ -313,8 +330,16 @@ talus_global_def tl_stage_def(const talus_world *w) {
         .borrow_h = true,
         .f = s->f,
         .w = s->w,
+        .c = {.rows = s->ties.rows,
+              .cols = s->dof,
+              .start = s->ties.start,
+              .index = s->ties.index,
+              .value = s->ties.value},
+        .k = s->ties.k,
+        .c_dependent = true,
         .law = {.law =
                     w->def.scheme == TALUS_SCHEME_CONVEX ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB,
-                .mu = s->mu},
+                .mu = s->mu,
+                .yield = s->ties.drives > 0 ? s->yield : NULL},
     };
 }

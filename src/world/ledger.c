@@ -3,7 +3,7 @@
 // (gravity too) and M D = F + Hᵀ r, the change of kinetic and potential energy is exactly
 //     work of forces − (theta − ½) D·F + ½ (v+ + v)·Hᵀ r,
 // and H v = u − (share of given motions), so that the last term is work of obstacles and a sum over
-// contacts, which is split:
+// contacts, which is split (joints add Cᵀ λ and their share, see ties.c):
 //     gap schemes (theta = 1):  − ½ D·M D + u+·r;  the first is the loss of the impact where a
 //         contact acts on the body, else of the time stepping; −u_T·r_T is friction, −u_N r_N the
 //         work of closing gaps;
@@ -113,6 +113,7 @@ double tl_ledger_energies(const talus_world *w, const tl_step *step, const tl_ac
         ledger_impact_contacts(w, out);
     else
         ledger_gap_contacts(w, out);
+    tl_ties_account(w, out);
     for (int k = 0; k < w->model_count; k++) {
         const int32_t at = s->group_start[s->first_group[k]];
         out->work_forces +=
@@ -129,6 +130,7 @@ void tl_ledger_close(const talus_world *w, double after, const tl_account *end, 
     tl_copy3(end->angular, out->angular);
     out->bodies = end->bodies;
     out->contacts = w->contacts.count;
+    out->joints = w->joints.count;
     for (int32_t i = 0; i < w->contacts.count; i++) {
         out->open += w->contacts.status[i] == 0;
         out->stick += w->contacts.status[i] == 1;

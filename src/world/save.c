@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run changes, as numbers: for checkpoints. One walk over the state serves counting, writing
 // and reading, so that they cannot differ. In order: a head; of each body 17 numbers, the last its
-// kind of motion; of each script where and when it began; of each contact 17 numbers; the springs
-// of the penalty scheme.
+// kind of motion; of each script where and when it began; of each contact 17 numbers; of each joint
+// 15; the springs of the penalty scheme.
 #include "world/world_impl.h"
 #include <math.h>
 #include <string.h>
 
-enum { SAVE_MARK = 0x7a15, SAVE_VERSION = 1 };
+enum { SAVE_MARK = 0x7a15, SAVE_VERSION = 2 };
 
 typedef struct save_head {
-    double mark, version, dim, scheme, bodies, scripts, contacts, springs;
-    double time, steps, missed, elastic, contact_h;
+    double mark, version, dim, scheme, bodies, scripts, contacts, springs, joints;
+    double time, steps, missed, elastic, contact_h, joint_h;
 } save_head;
 
 enum { SAVE_HEAD = sizeof(save_head) / sizeof(double), SAVE_BODY = 17, SAVE_SCRIPT = 8 };
-enum { SAVE_CONTACT = 17 };
+enum { SAVE_CONTACT = 17, SAVE_JOINT = 15 };
 
 // Numbers on their way out of the state, into it, or only counted.
 typedef struct save_tape {
@@ -67,6 +67,18 @@ static void save_contacts(save_tape *t, tl_contacts *c) {
     save_numbers(t, c->velocity, 3 * n);
 }
 
+static void save_joints(save_tape *t, tl_joints *j) {
+    const int64_t n = j->count;
+    save_numbers(t, j->point, 3 * n);
+    save_numbers(t, j->impulse, 3 * n);
+    save_numbers(t, j->moment, 3 * n);
+    save_numbers(t, j->stop, 2 * n);
+    save_numbers(t, j->drive, n);
+    save_numbers(t, j->position, n);
+    save_numbers(t, j->error, n);
+    save_numbers(t, j->angle, n);
+}
+
 static save_head save_make_head(const talus_world *w) {
     return (save_head){.mark = SAVE_MARK,
                        .version = SAVE_VERSION,
@@ -76,11 +88,13 @@ static save_head save_make_head(const talus_world *w) {
                        .scripts = w->rigid->script_count,
                        .contacts = w->contacts.count,
                        .springs = w->springs ? (double)tl_springs_save(w->springs, NULL) : 0.0,
+                       .joints = w->joints.count,
                        .time = w->time,
                        .steps = (double)w->steps,
                        .missed = (double)w->missed_steps,
                        .elastic = w->elastic,
-                       .contact_h = w->contacts.h};
+                       .contact_h = w->contacts.h,
+                       .joint_h = w->joints.h};
 }
 
 int64_t talus_world_save(const talus_world *w, double *out) {
@@ -91,6 +105,8 @@ int64_t talus_world_save(const talus_world *w, double *out) {
     save_numbers(&t, (double *)&head, SAVE_HEAD);
     save_bodies(&t, w->rigid);
     save_contacts(&t, &contacts);
+    tl_joints joints = w->joints; // likewise
+    save_joints(&t, &joints);
     if (w->springs && out) tl_springs_save(w->springs, out + t.at);
     return t.at + (int64_t)head.springs;
 }
@@ -107,11 +123,13 @@ static talus_status save_check(const talus_world *w, const double *in, int64_t c
                TALUS_ERR_FORMAT,
                "state: it is of %g bodies in %gD with scheme %g; the world has %g in %gD with %g",
                h->bodies, h->dim, h->scheme, own.bodies, own.dim, own.scheme);
+    TL_REQUIRE(w->ctx, h->joints == own.joints, TALUS_ERR_FORMAT,
+               "state: it is of %g joints; the world has %g", h->joints, own.joints);
     TL_REQUIRE(w->ctx,
                save_is_count(h->contacts) && h->springs >= 0.0 &&
                    (w->springs != NULL || h->springs == 0.0) &&
                    SAVE_HEAD + SAVE_BODY * own.bodies + SAVE_SCRIPT * own.scripts +
-                           SAVE_CONTACT * h->contacts + h->springs ==
+                           SAVE_CONTACT * h->contacts + SAVE_JOINT * own.joints + h->springs ==
                        (double)count,
                TALUS_ERR_FORMAT, "state: %lld numbers do not fit together", (long long)count);
     for (int64_t k = 0; k < count; k++)
@@ -144,5 +162,7 @@ talus_status talus_world_load(talus_world *w, const double *in, int64_t count) {
     w->elastic = head.elastic;
     save_bodies(&t, w->rigid);
     save_contacts(&t, &w->contacts);
+    w->joints.h = head.joint_h;
+    save_joints(&t, &w->joints);
     return TALUS_OK;
 }

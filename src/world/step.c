@@ -44,7 +44,7 @@ static talus_status step_solve(talus_world *w, const tl_step *step, const talus_
     talus_certificate verdict = {0};
     const double begin = tl_seconds();
     tl_stage_warm_start(w, step);
-    if (s->contacts > 0) {
+    if (s->blocks > 0) {
         TL_TRY(talus_solver_prepare(w->solver, p));
         TL_TRY(talus_solver_solve(w->solver, s->r, &info));
         TL_REQUIRE(w->ctx, info.outcome != TALUS_OUTCOME_CANCELLED, TALUS_ERR_CANCELLED,
@@ -56,6 +56,8 @@ static talus_status step_solve(talus_world *w, const tl_step *step, const talus_
     s->after = p->work.v;
     out->solve_seconds = solved - begin;
     out->certify_seconds = tl_seconds() - solved;
+    if (s->ties.rows > 0)
+        memcpy(s->ties.lambda, p->work.lambda, (size_t)s->ties.rows * sizeof *s->ties.lambda);
     for (int32_t k = 0; k < s->dof; k++)
         TL_REQUIRE(w->ctx, isfinite(s->after[k]), TALUS_ERR_PROBLEM,
                    "step %lld at time %g: the solver '%s' gave a velocity that is not finite",
@@ -64,7 +66,9 @@ static talus_status step_solve(talus_world *w, const tl_step *step, const talus_
     out->outcome = info.outcome;
     out->residual = verdict.residual;
     out->natural = verdict.natural;
-    out->missed = !(verdict.residual <= w->def.tolerance);
+    out->constraint = verdict.constraint;
+    out->missed =
+        !(verdict.residual <= w->def.tolerance) || !(verdict.constraint <= w->def.tolerance);
     return TALUS_OK;
 }
 
@@ -78,6 +82,12 @@ static double step_look(talus_world *w) {
         for (int32_t k = 0; k < w->def.dim; k++) acts |= s->r[(int64_t)i * w->def.dim + k] != 0.0;
         for (int64_t e = s->h_start[i]; acts && e < s->h_start[i + 1]; e++)
             s->acting[s->h_body[e]] = 1;
+    }
+    for (int32_t i = 0; i < s->ties.drives; i++) { // a stop acts like a contact
+        const int64_t block = (int64_t)s->contacts + i;
+        if (s->ties.drive[i].part == TL_DRIVE_MOTOR || s->r[block * w->def.dim] == 0.0) continue;
+        for (int64_t e = s->h_start[block]; e < s->h_start[block + 1]; e++)
+            if (s->h_body[e] < s->groups) s->acting[s->h_body[e]] = 1;
     }
     return deepest;
 }
@@ -115,6 +125,7 @@ static talus_status step_solving(talus_world *w, const tl_step *step, double rea
     for (int k = 0; k < w->model_count; k++)
         w->model[k]->ops->commit(w->model[k], step,
                                  w->stage.after + w->stage.group_start[w->stage.first_group[k]]);
+    out->joint_error = tl_joints_take(w, step);
     const tl_account end = tl_world_account(w);
     tl_ledger_close(w, after, &end, out);
     return TALUS_OK;

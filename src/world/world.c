@@ -119,6 +119,7 @@ void talus_world_destroy(talus_world *w) {
     tl_collide_destroy(w->collide);
     tl_materials_clear(ctx, &w->materials);
     tl_contacts_clear(ctx, &w->contacts);
+    tl_joints_clear(ctx, &w->joints);
     tl_stage_clear(ctx, &w->stage);
     tl_springs_destroy(w->springs);
     tl_free(ctx, w->curvature);
@@ -182,7 +183,8 @@ talus_status talus_world_add_body(talus_world *w, const talus_body_def *body, in
                "body: there is no material %d; there are %d", (int)body->material,
                (int)w->materials.count);
     const talus_shape_def *shape = w->shape + body->shape;
-    const talus_mass mass = talus_shape_mass(w->def.dim, shape, body->density);
+    talus_mass mass;
+    TL_TRY(talus_shape_mass(w->ctx, w->def.dim, shape, body->density, &mass));
     const int32_t index = w->rigid->count;
     TL_TRY(world_reserve_item(w));
     TL_TRY(tl_rigid_reserve(w->rigid, body, &mass));
@@ -291,6 +293,7 @@ uint64_t talus_world_hash(const talus_world *w) {
     if (w->springs) seed = tl_springs_hash(w->springs, seed);
     seed = talus_hash(w->item_shape, items * sizeof *w->item_shape, seed);
     seed = talus_hash(w->item_material, items * sizeof *w->item_material, seed);
+    seed = tl_joints_hash(&w->joints, seed);
     seed = talus_hash(c->a, n * sizeof *c->a, seed);
     seed = talus_hash(c->b, n * sizeof *c->b, seed);
     seed = talus_hash(c->feature, n * sizeof *c->feature, seed);

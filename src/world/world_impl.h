@@ -8,6 +8,7 @@
 #include "rigid/penalty.h"
 #include "rigid/rigid.h"
 #include "talus/world.h"
+#include "world/joints.h"
 
 enum { TL_WORLD_MODELS = 4 }; // room for models
 
@@ -45,6 +46,7 @@ typedef struct tl_stage {
     int32_t *group_of;    // items: −1 where the motion is given
     int32_t *group_start; // groups + 1: first unknown
     uint8_t *acting;      // groups: a contact acts on it
+    int64_t *mass_at;     // groups + 1: where a group's part of `mass` begins
     bool diagonal;        // `mass` holds diagonals
     double *mass, *f, *before;
     const double *after; // borrowed from the problem, as is u
@@ -58,8 +60,14 @@ typedef struct tl_stage {
     double *mu;      // contacts
     double *r;       // dim * contacts
     const double *u; // dim * contacts
+    double *yield;   // blocks: of motors
     int32_t groups, dof, contacts;
-    const tl_touch *touch; // contacts; borrowed from the search
+    int32_t idle;      // groups behind those of the models: rows that drives have no use for act
+                       // on them, lest their W_ii be singular
+    int32_t blocks;    // contacts, then drives of joints: what `contacts` counts above
+    int64_t idle_mass; // where the mass of the next idle group goes
+    tl_ties ties;
+    const tl_touch *touch; // contacts; borrowed from the search or from the ties
     int32_t first_item[TL_WORLD_MODELS + 1], first_group[TL_WORLD_MODELS + 1];
 } tl_stage;
 
@@ -81,6 +89,7 @@ struct talus_world {
     int32_t item_room;
     double smallest; // least extent of a bounded shape in use; infinite: none
     tl_contacts contacts;
+    tl_joints joints;
     tl_stage stage;
     double time;
     int64_t steps, missed_steps;
@@ -107,6 +116,37 @@ talus_global_def tl_stage_def(const talus_world *w);
 talus_status tl_stage_reserve_items(talus_context *ctx, tl_stage *s,
                                     int64_t items) TALUS_MUST_CHECK;
 void tl_stage_clear(talus_context *ctx, tl_stage *s);
+
+/// The model of an item, and the item's number there.
+const tl_model *tl_stage_model(const talus_world *w, int32_t item, int32_t *own);
+int32_t tl_stage_size(const tl_stage *s, int32_t group); ///< unknowns; group −1 has none
+
+// ---- joints.c ----------------------------------------------------------------------------------
+
+void tl_joints_clear(talus_context *ctx, tl_joints *j);
+uint64_t tl_joints_hash(const tl_joints *j, uint64_t seed);
+/// After the models' commit: impulses, positions and errors of the step; the largest error.
+double tl_joints_take(talus_world *w, const tl_step *step);
+
+// ---- ties.c ------------------------------------------------------------------------------------
+
+/// Most idle groups that the joints may ask for.
+int32_t tl_ties_idle(const talus_world *w);
+/// Leave out the contacts of bodies that joints hold; may replace s->touch and s->contacts.
+talus_status tl_ties_filter(talus_world *w) TALUS_MUST_CHECK;
+/// C, k and which drives there are, with their idle groups.
+talus_status tl_ties_fill(talus_world *w, const tl_step *step) TALUS_MUST_CHECK;
+/// Blocks and values of drive i.
+void tl_ties_layout(const talus_world *w, int32_t drive, int32_t *blocks, int64_t *values);
+/// H, w and law of the drives.
+void tl_ties_blocks(talus_world *w, const tl_step *step);
+/// Impulses of the last step of the same drives, as a start.
+void tl_ties_warm_start(talus_world *w, const tl_step *step);
+/// What the joints' impulses did, for the ledger.
+void tl_ties_account(const talus_world *w, talus_ledger *out);
+/// Row of a drive's block that counts.
+int32_t tl_drive_row(const tl_drive *d);
+void tl_ties_clear(talus_context *ctx, tl_ties *t);
 
 // ---- ledger.c ----------------------------------------------------------------------------------
 

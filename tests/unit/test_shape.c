@@ -50,7 +50,13 @@ static const check_case check_cases[] = {
     {3, {.kind = TALUS_SHAPE_DRUM, .radius = INFINITY, .height = 1.0}, "drum: radius = inf"},
     {3, {.kind = TALUS_SHAPE_CYLINDER, .radius = 1.0, .height = INFINITY}, "height = inf"},
     {2, {.kind = TALUS_SHAPE_CYLINDER, .radius = 1.0}, NULL},
-    {3, {.kind = TALUS_SHAPE_KINDS}, "unknown kind 6"},
+    {3, {.kind = TALUS_SHAPE_CAPSULE, .radius = 0.1, .height = 1.0}, NULL},
+    {2, {.kind = TALUS_SHAPE_CAPSULE, .radius = 0.1}, "capsule: height = 0 must be greater than 0"},
+    {3, {.kind = TALUS_SHAPE_CAPSULE, .height = 1.0}, "capsule: radius = 0"},
+    {2, {.kind = TALUS_SHAPE_CONE, .radius = 0.1, .height = 1.0}, NULL},
+    {2, {.kind = TALUS_SHAPE_CONE, .radius = NAN, .height = 1.0}, "cone: radius = nan"},
+    {3, {.kind = TALUS_SHAPE_POLYHEDRON}, "polyhedron: 0 points make no polyhedron"},
+    {3, {.kind = TALUS_SHAPE_KINDS}, "shape of unknown kind"},
 };
 
 static void wrong_shapes_are_refused_with_a_reason(void **state) {
@@ -73,6 +79,12 @@ static bool holds(int32_t dim, const talus_shape_def *s, const double p[3]) {
     case TALUS_SHAPE_CYLINDER:
         return p[0] * p[0] + p[1] * p[1] <= s->radius * s->radius &&
                (dim == 2 || fabs(p[2]) <= 0.5 * s->height);
+    case TALUS_SHAPE_CAPSULE: {
+        const double up = fmax(fabs(p[dim - 1]) - 0.5 * s->height, 0.0);
+        return p[0] * p[0] + (dim == 3 ? p[1] * p[1] : 0.0) + up * up <= s->radius * s->radius;
+    }
+    case TALUS_SHAPE_CONE: // a triangle
+        return p[1] >= -s->height / 3.0 && fabs(p[0]) <= s->radius * (2.0 / 3.0 - p[1] / s->height);
     default:
         return fabs(p[0]) <= s->half[0] && fabs(p[1]) <= s->half[1] &&
                (dim == 2 || fabs(p[2]) <= s->half[2]);
@@ -88,10 +100,13 @@ static void mass_is_that_of_the_lattice(void **state) {
         {.kind = TALUS_SHAPE_SPHERE, .radius = 0.7},
         {.kind = TALUS_SHAPE_BOX, .half = {0.3, 0.5, 0.9}},
         {.kind = TALUS_SHAPE_CYLINDER, .radius = 0.437, .height = 1.7},
+        {.kind = TALUS_SHAPE_CAPSULE, .radius = 0.437, .height = 0.85},
+        {.kind = TALUS_SHAPE_CONE, .radius = 0.6, .height = 0.9},
     };
     const double density = 2.5;
     for (int32_t dim = 2; dim <= 3; dim++) {
         for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+            if (dim == 3 && shapes[i].kind == TALUS_SHAPE_CONE) continue;
             const int cells = dim == 2 ? 1280 : 320, layers = dim == 2 ? 1 : 80;
             const double edge = 2.0 / cells, height = dim == 2 ? 1.0 : 2.0 / layers;
             const double cell = edge * edge * height;
@@ -105,7 +120,8 @@ static void mass_is_that_of_the_lattice(void **state) {
                 for (int k = 0; k < 3; k++) square[k] += density * cell * p[k] * p[k];
                 far = fmax(far, sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]));
             }
-            const talus_mass m = talus_shape_mass(dim, &shapes[i], density);
+            talus_mass m;
+            assert_int_equal(talus_shape_mass(ctx, dim, &shapes[i], density, &m), TALUS_OK);
             assert_true(fabs(m.mass - mass) <= 1e-3 * mass);
             for (int k = dim == 2 ? 2 : 0; k < 3; k++) {
                 const double moment = square[(k + 1) % 3] + square[(k + 2) % 3];
@@ -126,8 +142,11 @@ static void unbounded_shapes_have_no_end(void **state) {
         const talus_shape_def shape = {
             .kind = kinds[i], .radius = 1.0, .half = {1.0, 1.0, 1.0}, .height = 1.0};
         assert_true(isinf(tl_shape_extent(3, &shape)));
-        assert_true(isinf(talus_shape_mass(3, &shape, 1.0).mass));
-        assert_true(isinf(talus_shape_mass(2, &shape, 1.0).inertia[2]));
+        talus_mass m;
+        assert_int_equal(talus_shape_mass(ctx, 3, &shape, 1.0, &m), TALUS_OK);
+        assert_true(isinf(m.mass));
+        assert_int_equal(talus_shape_mass(ctx, 2, &shape, 1.0, &m), TALUS_OK);
+        assert_true(isinf(m.inertia[2]));
     }
 }
 
