@@ -12,7 +12,7 @@ help:
 	@echo 'make test      install what is missing, build, and run every test'
 	@echo 'make check     format, static analysis, sanitizers and the clang build'
 	@echo 'make coverage  lines of src/ that the tests run (at least 90 %)'
-	@echo 'make fuzz      feed the scene reader random text for TIME seconds ($(TIME))'
+	@echo 'make fuzz      feed the readers of scenes and meshes random files for TIME seconds each ($(TIME))'
 	@echo 'make bench     build and run the benchmarks'
 	@echo 'make bench-siconos  time nlgs beside the NSGS solvers of Siconos (bench/README.md)'
 	@echo 'make bench-oracle   time a solver beside the best solver of Siconos for each problem'
@@ -92,13 +92,16 @@ coverage: setup-check build/coverage/build.ninja
 # Inputs that reached new code are kept in build/fuzz/corpus, so that a later run goes on from there.
 TIME ?= 600
 fuzz: release setup-check build/fuzz/build.ninja
-	@cmake --build build/fuzz -j $(JOBS) --target fuzz_scene
-	@mkdir -p build/fuzz/corpus
+	@cmake --build build/fuzz -j $(JOBS) --target fuzz_scene fuzz_mesh
+	@mkdir -p build/fuzz/corpus build/fuzz/corpus-mesh
 	@$(TALUS) help scene --markdown | sed -n 's/^| `\([a-z_]*\)`.*/"\1"/p' | sort -u \
 	    >build/fuzz/keys.dict
 	@cd build/fuzz && nice -n 19 bin/fuzz_scene -max_total_time=$(TIME) -dict=keys.dict \
 	    -max_len=4096 -timeout=100 -rss_limit_mb=3000 -print_final_stats=1 -verbosity=1 \
 	    corpus $(CURDIR)/tests/data/scenes $(CURDIR)/examples/scenes
+	@cd build/fuzz && nice -n 19 bin/fuzz_mesh -max_total_time=$(TIME) -max_len=4096 -timeout=100 \
+	    -rss_limit_mb=3000 -print_final_stats=1 -verbosity=1 corpus-mesh \
+	    $(CURDIR)/tests/data/meshes
 
 # Each table is printed and kept in bench/results.
 bench: release

@@ -91,19 +91,25 @@ const reproduce_experiment reproduce_experiments[] = {
      "1e-4 s [Abide et al., Fig. 9, Tables 7 and 8].",
      reproduce_drum},
     {"v-packing", "random close packing",
-     "10 000 equal frictionless spheres (short form: 2 000) settle in a periodic bed: solid "
-     "fraction of the core, contacts per sphere without rattlers.",
+     "10 000 equal frictionless spheres (short form: 2 000) at random places are pressed together "
+     "and settle on a floor, periodic sideways: solid fraction of the core, contacts per sphere "
+     "without rattlers.",
      reproduce_packing},
     {"v-columns", "run-out of collapsing columns",
-     "Columns of disks and of spheres of several aspect ratios collapse on a rough plane: run-out "
-     "against the laws of Lube et al. and of Lajeunesse et al.",
+     "Columns of 3000 disks and of 8000 spheres (short form: 500 and 700) of several aspect "
+     "ratios, "
+     "mu = 0.5, collapse on a ground of glued grains, convex scheme: run-out against the laws of "
+     "Lube et al. and of Lajeunesse et al.",
      reproduce_columns},
     {"v-beverloo", "flow through an opening",
-     "Spheres run out of a flat-bottomed silo through round openings of several widths: rate "
-     "against width [Beverloo et al.].",
+     "8000 spheres (short form: 1500), mu = 0.5, run out of a flat-bottomed silo through square "
+     "openings of 4 to 8 diameters, convex scheme: rate against width [Beverloo et al.].",
      reproduce_beverloo},
     {"v-janssen", "a silo's walls carry the grains",
-     "Spheres fill a tube: force on its floor against the filled mass [Janssen].",
+     "Spheres, mu = 0.5, fill a tube of radius 5 diameters (short form: 3); its floor sinks "
+     "slowly, "
+     "so that friction holds them up, convex scheme: force on the floor against the filled mass "
+     "[Janssen].",
      reproduce_janssen},
     {0},
 };

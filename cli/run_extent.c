@@ -14,29 +14,103 @@ static void extent_rotation(const double q[4], double r[3][3]) {
         for (int j = 0; j < 3; j++) r[i][j] = m[i][j];
 }
 
-// How far a shape reaches from its origin along each axis of the world. Shapes without an outside
-// of their own (walls) count as points.
-static void extent_reach(int32_t dim, const talus_shape_def *s, const double q[4], double out[3]) {
-    double r[3][3];
-    extent_rotation(q, r);
+typedef struct extent_box {
+    double low[3], high[3];
+} extent_box;
+
+// Make the box hold what reaches `reach` to both sides of x.
+static void extent_add(extent_box *box, const double x[3], const double reach[3]) {
     for (int k = 0; k < 3; k++) {
-        switch (s->kind) {
-        case TALUS_SHAPE_SPHERE:
-            out[k] = s->radius;
-            break;
-        case TALUS_SHAPE_BOX:
-            out[k] = fabs(r[k][0]) * s->half[0] + fabs(r[k][1]) * s->half[1] +
-                     (dim == 3 ? fabs(r[k][2]) * s->half[2] : 0.0);
-            break;
-        case TALUS_SHAPE_CYLINDER: // its axis is the third column; the disk lies across it
-            out[k] = dim == 2 ? s->radius
-                              : 0.5 * s->height * fabs(r[k][2]) +
-                                    s->radius * sqrt(fmax(0.0, 1.0 - r[k][2] * r[k][2]));
-            break;
-        default:
-            out[k] = 0.0;
-        }
+        box->low[k] = fmin(box->low[k], x[k] - reach[k]);
+        box->high[k] = fmax(box->high[k], x[k] + reach[k]);
     }
+}
+
+// Make the box hold points of a shape (rows of r: its frame) with everything within `around`.
+static void extent_add_points(extent_box *box, const talus_shape_def *s, const double x[3],
+                              double r[3][3], double around) {
+    const double reach[3] = {around, around, around};
+    for (int64_t i = 0; i < s->point_count; i++) {
+        const double *p = s->point + 3 * i;
+        double at[3];
+        for (int k = 0; k < 3; k++) at[k] = x[k] + r[k][0] * p[0] + r[k][1] * p[1] + r[k][2] * p[2];
+        extent_add(box, at, reach);
+    }
+}
+
+// A disk of radius a across the axis (column `axis` of r), `up` along it from x.
+static void extent_add_disk(extent_box *box, const double x[3], double r[3][3], int axis, double a,
+                            double up) {
+    double at[3], reach[3];
+    for (int k = 0; k < 3; k++) {
+        at[k] = x[k] + up * r[k][axis];
+        reach[k] = a * sqrt(fmax(0.0, 1.0 - r[k][axis] * r[k][axis]));
+    }
+    extent_add(box, at, reach);
+}
+
+// Make the box hold a shape. Shapes without an outside of their own (walls) count as points.
+static void extent_add_shape(int32_t dim, const talus_shape_def *s, const double x[3],
+                             const double q[4], extent_box *box) {
+    double r[3][3], reach[3] = {0.0, 0.0, 0.0};
+    const int up = dim - 1;
+    const double h = s->height;
+    extent_rotation(q, r);
+    switch (s->kind) {
+    case TALUS_SHAPE_SPHERE:
+        for (int k = 0; k < 3; k++) reach[k] = s->radius;
+        break;
+    case TALUS_SHAPE_BOX:
+    case TALUS_SHAPE_SUPERELLIPSOID: // the box around it
+        for (int k = 0; k < 3; k++)
+            for (int e = 0; e < dim; e++) reach[k] += fabs(r[k][e]) * s->half[e];
+        break;
+    case TALUS_SHAPE_ELLIPSOID:
+        for (int k = 0; k < 3; k++) {
+            for (int e = 0; e < dim; e++) reach[k] += pow(r[k][e] * s->half[e], 2.0);
+            reach[k] = sqrt(reach[k]);
+        }
+        break;
+    case TALUS_SHAPE_CAPSULE:
+        for (int k = 0; k < 3; k++) reach[k] = 0.5 * h * fabs(r[k][up]) + s->radius;
+        break;
+    case TALUS_SHAPE_CYLINDER:
+        if (dim == 3) {
+            extent_add_disk(box, x, r, 2, s->radius, 0.5 * h);
+            extent_add_disk(box, x, r, 2, s->radius, -0.5 * h);
+            return;
+        }
+        for (int k = 0; k < 3; k++) reach[k] = s->radius;
+        break;
+    case TALUS_SHAPE_CONE: // about its centre of mass
+        extent_add_disk(box, x, r, up, 0.0, h * dim / (dim + 1.0));
+        extent_add_disk(box, x, r, up, s->radius, -h / (dim + 1.0));
+        return;
+    case TALUS_SHAPE_POLYHEDRON:
+    case TALUS_SHAPE_MESH:
+        extent_add_points(box, s, x, r, 0.0);
+        return;
+    case TALUS_SHAPE_WORM:
+        extent_add_points(box, s, x, r, s->radius);
+        return;
+    case TALUS_SHAPE_CLUMP:
+        for (int32_t i = 0; i < s->part_count; i++) {
+            const talus_part *part = &s->part[i];
+            const double *p = part->position, *o = part->orientation;
+            const double turned[4] = {q[0] * o[0] - q[1] * o[1] - q[2] * o[2] - q[3] * o[3],
+                                      q[0] * o[1] + q[1] * o[0] + q[2] * o[3] - q[3] * o[2],
+                                      q[0] * o[2] - q[1] * o[3] + q[2] * o[0] + q[3] * o[1],
+                                      q[0] * o[3] + q[1] * o[2] - q[2] * o[1] + q[3] * o[0]};
+            double at[3];
+            for (int k = 0; k < 3; k++)
+                at[k] = x[k] + r[k][0] * p[0] + r[k][1] * p[1] + r[k][2] * p[2];
+            extent_add_shape(dim, part->shape, at, turned, box);
+        }
+        return;
+    default:
+        break;
+    }
+    extent_add(box, x, reach);
 }
 
 static int extent_order(const void *a, const void *b) {
@@ -60,15 +134,16 @@ run_extent run_extent_of(const talus_world *w) {
     const int32_t dim = talus_world_get_def(w).dim == 2 ? 2 : 3;
     double *centre = cli_alloc(3 * (size_t)b.count, sizeof *centre); // x of all, y of all, z of all
     for (int32_t i = 0; i < b.count; i++) {
-        double reach[3];
+        extent_box box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
         if (b.motion[i] != TALUS_MOTION_FREE || !talus_world_shape_at(w, b.shape[i], &shape))
             continue;
-        extent_reach(dim, &shape, b.orientation + 4 * (size_t)i, reach);
+        extent_add_shape(dim, &shape, b.position + 3 * (size_t)i, b.orientation + 4 * (size_t)i,
+                         &box);
         for (int k = 0; k < dim; k++) {
-            const double x = b.position[3 * (size_t)i + (size_t)k];
-            centre[(size_t)k * (size_t)b.count + (size_t)e.bodies] = x;
-            e.low[k] = e.bodies == 0 ? x - reach[k] : fmin(e.low[k], x - reach[k]);
-            e.high[k] = e.bodies == 0 ? x + reach[k] : fmax(e.high[k], x + reach[k]);
+            centre[(size_t)k * (size_t)b.count + (size_t)e.bodies] =
+                b.centre[3 * (size_t)i + (size_t)k];
+            e.low[k] = e.bodies == 0 ? box.low[k] : fmin(e.low[k], box.low[k]);
+            e.high[k] = e.bodies == 0 ? box.high[k] : fmax(e.high[k], box.high[k]);
         }
         e.bodies++;
     }

@@ -65,8 +65,8 @@ typedef struct talus_playback_info {
 typedef struct talus_frame {
     int64_t step;
     double time;
-    uint64_t hash; ///< talus_world_hash at that moment
-    talus_body_view bodies;
+    uint64_t hash;          ///< talus_world_hash at that moment
+    talus_body_view bodies; ///< without `centre`
     talus_contact_view contacts;
 } talus_frame;
 
@@ -75,7 +75,8 @@ TALUS_API talus_status talus_playback_open(talus_context *ctx, const char *path,
                                            talus_playback **out) TALUS_MUST_CHECK;
 TALUS_API void talus_playback_close(talus_playback *p);                         ///< NULL is allowed
 TALUS_API talus_playback_info talus_playback_get_info(const talus_playback *p); ///< texts borrowed
-/// Shapes and materials by index; false past the end.
+/// Shapes and materials by index; false past the end. Arrays of shapes are borrowed from the
+/// playback.
 TALUS_API bool talus_playback_shape_at(const talus_playback *p, int32_t index,
                                        talus_shape_def *out);
 TALUS_API bool talus_playback_material_at(const talus_playback *p, int32_t index,

@@ -49,10 +49,10 @@ struct talus_shape_def {
     bool open_top;  ///< container: no wall on its upper side
     double height;  ///< drum, cylinder in 3D: from end to end, > 0; drum: infinite for no ends.
                     ///< Capsule: between the centres of its ends, along z (2D: y). Cone: from base
-                    ///< to tip
+                    ///< to tip; its origin is its centre of mass, 1/4 (2D: 1/3) above the base
     double normal[3]; ///< half-space: direction out of the material; 0: up. Need not be of length 1
     double exponent[2];  ///< superellipsoid: (|x/a|^p + |y/b|^p)^(q/p) + |z/c|^q <= 1 with p =
-                         ///< exponent[0], q = exponent[1] (2D: p alone)
+                         ///< exponent[0], q = exponent[1] (2D: p alone), each from 2 to 16
     const double *point; ///< polyhedron, worm (the polyline), mesh: 3 each
     int32_t point_count;
     const int32_t *triangle; ///< mesh: 3 points each, counter-clockwise seen from the free side

@@ -4,6 +4,7 @@
 #define TALUS_TALUS_H
 #include "talus/base.h"
 #include "talus/file.h"
+#include "talus/mesh.h"
 #include "talus/problem.h"
 #include "talus/record.h"
 #include "talus/scene.h"

@@ -110,16 +110,20 @@ typedef struct talus_motion_def {
                         ///< <= start: for ever. Not for keyframes
 } talus_motion_def;
 
-/// A body to add; begin with talus_body_default().
+/// A body to add; begin with talus_body_default(). Position and orientation, here, in motions and
+/// in views, are those of the frame its shape is given in, which may be any: where the centre of
+/// mass and the principal axes are in it follows from the shape (talus_shape_mass). Velocity and
+/// force are those of the centre of mass.
 typedef struct talus_body_def {
     int32_t shape;    ///< from talus_world_add_shape
     int32_t material; ///< from talus_world_add_material; 0 is there from the beginning
     double position[3], orientation[4];
-    double velocity[3], spin[3];  ///< in the world's frame [m/s], [rad/s]
-    double density;               ///< [kg/m³] (2D kg/m²); used where mass is 0
-    double mass;                  ///< [kg]; 0: from density
-    double inertia[3];            ///< principal moments; all 0: those of the shape with this mass
-    double force[3], torque[3];   ///< constant, besides gravity, in the world's frame
+    double velocity[3], spin[3]; ///< in the world's frame [m/s], [rad/s]
+    double density;              ///< [kg/m³] (2D kg/m²); used where mass is 0
+    double mass;                 ///< [kg]; 0: from density
+    double inertia[3];           ///< principal moments, along the axes of the shape's (talus_mass);
+                                 ///< all 0: those of the shape with this mass
+    double force[3], torque[3];  ///< constant, besides gravity, in the world's frame
     double damping, spin_damping; ///< rate at which velocity and spin decay [1/s]
     bool locked[6];               ///< components of velocity and spin (world x, y, z) held at zero
     talus_motion_def motion;
@@ -275,9 +279,11 @@ TALUS_API talus_status talus_world_load(talus_world *w, const double *in,
 /// Bodies as they are now. Borrowed: valid until the next step or change of the world.
 typedef struct talus_body_view {
     int32_t count;
-    const double *position;    ///< 3 each
-    const double *orientation; ///< 4 each
-    const double *velocity;    ///< 3 each; where the motion is given, the mean of the last step
+    const double *position;    ///< 3 each: origin of the shape's frame
+    const double *orientation; ///< 4 each: the shape's frame to the world's
+    const double *centre;      ///< 3 each: centre of mass
+    const double *velocity;    ///< 3 each, of the centre of mass; where the motion is given, the
+                               ///< mean of the last step
     const double *spin;        ///< 3 each, in the world's frame; likewise
     const double *mass;        ///< 0 for bodies that do not move freely
     const int32_t *shape, *material;

@@ -24,6 +24,7 @@ typedef double tl_vec4 __attribute__((vector_size(32)));
 
 /// The larger of two numbers; unlike fmax it is one instruction. A NaN in `a` gives `b`.
 #define TL_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define TL_MIN(a, b) ((a) < (b) ? (a) : (b))
 
 /// An invariant of ours. Checked where asserts are on; elsewhere the compiler, and the analysers of
 /// `make check`, may build on it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Items and the search for their contact points (docs/theory/collision.md).
 #include "collide/collide_impl.h"
+#include "collide/mesh.h"
 #include <string.h>
 
 talus_status tl_collide_create(talus_context *ctx, int32_t dim, const double period[3],
@@ -24,9 +25,10 @@ talus_status tl_collide_create(talus_context *ctx, int32_t dim, const double per
 void tl_collide_destroy(tl_collide *c) {
     if (!c) return;
     for (int32_t k = 0; k < c->shape_count; k++) tl_solid_destroy(c->ctx, c->shape[k]);
-    void *const memory[] = {c->shape,  c->item,     c->wall_item, c->walls, c->worker, c->key[0],
-                            c->key[1], c->index[0], c->index[1],  c->spot,  c->point,  c->table,
-                            c->pair,   c->start,    c->entry,     c->touch};
+    void *const memory[] = {c->shape,     c->item,     c->part,   c->place,  c->placed,
+                            c->wall_part, c->walls,    c->worker, c->key[0], c->key[1],
+                            c->index[0],  c->index[1], c->spot,   c->point,  c->table,
+                            c->pair,      c->start,    c->entry,  c->touch};
     for (size_t k = 0; k < sizeof memory / sizeof memory[0]; k++) tl_free(c->ctx, memory[k]);
     tl_free(c->ctx, c);
 }
@@ -54,15 +56,6 @@ talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape, i
     tl_solid *solid = NULL;
     TL_TRY(collide_grow(c->ctx, c->shape_count, sizeof *c->shape, &c->shape_room, &c->shape));
     TL_TRY(tl_solid_create(c->ctx, c->dim, shape, &solid));
-    talus_shape_def *s = &solid->shape;
-    if (s->kind == TALUS_SHAPE_HALF_SPACE) {
-        const double up[3] = {0.0, c->dim == 2 ? 1.0 : 0.0, c->dim == 2 ? 0.0 : 1.0};
-        // scaled first, so that no square over- or underflows
-        const double most =
-            TL_MAX(fabs(s->normal[0]), TL_MAX(fabs(s->normal[1]), fabs(s->normal[2])));
-        for (int k = 0; most > 0.0 && k < 3; k++) s->normal[k] /= most;
-        tl_pair_direction(s->normal, up, s->normal);
-    }
     c->shape[c->shape_count] = solid;
     *out = c->shape_count++;
     return TALUS_OK;
@@ -72,33 +65,89 @@ const talus_shape_def *tl_collide_shape(const tl_collide *c, int32_t shape) {
     return &c->shape[shape]->shape;
 }
 
-talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bool immovable,
-                                 int32_t *out) {
-    TL_REQUIRE(c->ctx, shape >= 0 && shape < c->shape_count, TALUS_ERR_ARG,
-               "shape %d of an item does not exist: there are %d", (int)shape, (int)c->shape_count);
-    const double extent = tl_shape_extent(c->dim, &c->shape[shape]->shape);
-    TL_TRY(collide_grow(c->ctx, c->item_count, sizeof *c->item, &c->item_room, &c->item));
-    if (isinf(extent)) {
-        int32_t room = c->wall_room;
-        TL_TRY(collide_grow(c->ctx, c->wall_count, sizeof *c->walls, &room, &c->walls));
-        TL_TRY(collide_grow(c->ctx, c->wall_count, sizeof *c->wall_item, &c->wall_room,
-                            &c->wall_item));
-        c->wall_item[c->wall_count++] = c->item_count;
-    } else {
-        c->bounded_count++;
-    }
-    const bool ball = c->shape[shape]->shape.kind == TALUS_SHAPE_SPHERE;
-    c->item[c->item_count] = (tl_item){.extent = extent, .shape = shape, .group = group};
-    c->item[c->item_count].flags =
-        (uint16_t)((immovable ? GRID_IMMOVABLE : 0) | (ball ? GRID_BALL : 0) |
-                   (isinf(extent) ? GRID_UNBOUNDED : 0));
-    *out = c->item_count++;
+// From now on parts have places in their items.
+static talus_status collide_make_compound(tl_collide *c) {
+    TL_TRY(TL_ALLOC(c->ctx, c->part_room, &c->place));
+    c->place_room = c->part_room;
+    for (int32_t k = 0; k < c->part_count; k++) c->place[k] = (tl_pose){.q = {1.0}};
+    c->compound = true;
     return TALUS_OK;
 }
 
+// Add a part to the item that is being added, for which there is no entry yet.
+static talus_status collide_add_part(tl_collide *c, const tl_solid *solid, const tl_pose *place,
+                                     int32_t group, bool immovable) {
+    const bool mesh = solid->mesh != NULL;
+    const double extent = mesh ? solid->shape.radius : tl_shape_extent(c->dim, &solid->shape);
+    const bool unbounded = isinf(extent), ball = solid->shape.kind == TALUS_SHAPE_SPHERE;
+    const int32_t k = c->part_count;
+    TL_TRY(collide_grow(c->ctx, k, sizeof *c->part, &c->part_room, &c->part));
+    if (c->compound) {
+        TL_TRY(collide_grow(c->ctx, k, sizeof *c->place, &c->place_room, &c->place));
+        c->place[k] = *place;
+    }
+    if (unbounded) {
+        int32_t room = c->wall_room;
+        TL_TRY(collide_grow(c->ctx, c->wall_count, sizeof *c->walls, &room, &c->walls));
+        TL_TRY(collide_grow(c->ctx, c->wall_count, sizeof *c->wall_part, &c->wall_room,
+                            &c->wall_part));
+        c->wall_part[c->wall_count++] = k;
+    } else {
+        c->bounded_count++;
+    }
+    c->part[k] = (tl_part){.extent = extent, .solid = solid, .item = c->item_count, .group = group};
+    c->part[k].flags = (uint16_t)((immovable ? GRID_IMMOVABLE : 0) | (ball ? GRID_BALL : 0) |
+                                  (unbounded ? GRID_UNBOUNDED : 0) | (mesh ? GRID_MESH : 0));
+    c->part_count++;
+    return TALUS_OK;
+}
+
+// Take back the parts from `first` on.
+static void collide_drop_parts(tl_collide *c, int32_t first) {
+    for (; c->part_count > first; c->part_count--) {
+        if (c->part[c->part_count - 1].flags & GRID_UNBOUNDED)
+            c->wall_count--;
+        else
+            c->bounded_count--;
+    }
+}
+
+talus_status tl_collide_add_item_at(tl_collide *c, int32_t shape, const tl_pose *place,
+                                    int32_t group, bool immovable, int32_t *out) {
+    static const tl_pose nowhere = {.q = {1.0}};
+    talus_status status = TALUS_OK;
+    const int32_t first = c->part_count;
+    TL_REQUIRE(c->ctx, shape >= 0 && shape < c->shape_count, TALUS_ERR_ARG,
+               "shape %d of an item does not exist: there are %d", (int)shape, (int)c->shape_count);
+    const tl_solid *solid = c->shape[shape];
+    TL_TRY(collide_grow(c->ctx, c->item_count, sizeof *c->item, &c->item_room, &c->item));
+    if ((place || solid->piece) && !c->compound) TL_TRY(collide_make_compound(c));
+    if (!place) place = &nowhere;
+    if (!solid->piece) TL_GOTO(collide_add_part(c, solid, place, group, immovable));
+    for (int32_t k = 0; k < solid->pieces; k++) {
+        const tl_piece *piece = &solid->piece[k];
+        tl_pose here;
+        tl_pose_mul(place, &piece->place, &here);
+        TL_GOTO(collide_add_part(c, piece->solid, &here, group, immovable));
+    }
+    c->item[c->item_count] = (tl_item){.first = first, .count = c->part_count - first};
+    *out = c->item_count++;
+done:
+    if (status != TALUS_OK) collide_drop_parts(c, first);
+    return status;
+}
+
+talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bool immovable,
+                                 int32_t *out) {
+    return tl_collide_add_item_at(c, shape, NULL, group, immovable, out);
+}
+
 void tl_collide_set_immovable(tl_collide *c, int32_t item, bool immovable) {
-    const int others = c->item[item].flags & ~GRID_IMMOVABLE;
-    c->item[item].flags = (uint16_t)(others | (immovable ? GRID_IMMOVABLE : 0));
+    const tl_item *i = &c->item[item];
+    for (int32_t k = i->first; k < i->first + i->count; k++) {
+        const int others = c->part[k].flags & ~GRID_IMMOVABLE;
+        c->part[k].flags = (uint16_t)(others | (immovable ? GRID_IMMOVABLE : 0));
+    }
 }
 
 const tl_touch *tl_collide_touches(const tl_collide *c, int64_t *count) {
@@ -109,27 +158,27 @@ const tl_touch *tl_collide_touches(const tl_collide *c, int64_t *count) {
 // Only one image of a pair may be within reach: the nearest by its centres.
 static talus_status collide_check_period(const tl_collide *c, double reach) {
     int32_t first = -1, second = -1; // the two largest
-    for (int32_t i = 0; i < c->item_count; i++) {
-        if (isinf(c->item[i].extent)) continue;
-        if (first < 0 || c->item[i].extent > c->item[first].extent)
+    for (int32_t i = 0; i < c->part_count; i++) {
+        if (isinf(c->part[i].extent)) continue;
+        if (first < 0 || c->part[i].extent > c->part[first].extent)
             second = first, first = i;
-        else if (second < 0 || c->item[i].extent > c->item[second].extent)
+        else if (second < 0 || c->part[i].extent > c->part[second].extent)
             second = i;
     }
     if (second < 0) return TALUS_OK;
-    const double sum = c->item[first].extent + c->item[second].extent + reach;
+    const double sum = c->part[first].extent + c->part[second].extent + reach;
     for (int k = 0; k < c->dim; k++) {
         TL_REQUIRE(c->ctx, c->period[k] == 0.0 || sum <= 0.5 * c->period[k], TALUS_ERR_ARG,
                    "period[%d] = %g is too short: items %d and %d reach %g from centre to centre, "
                    "which must not be more than half of it",
-                   k, c->period[k], (int)first, (int)second, sum);
+                   k, c->period[k], (int)c->part[first].item, (int)c->part[second].item, sum);
     }
     return TALUS_OK;
 }
 
-// The item that holds entry number `at`.
+// The part that holds entry number `at`.
 static int32_t collide_owner(const tl_collide *c, int64_t at) {
-    int32_t low = 0, high = c->item_count; // start[low] <= at < start[high]
+    int32_t low = 0, high = c->part_count; // start[low] <= at < start[high]
     while (high - low > 1) {
         const int32_t middle = low + (high - low) / 2;
         if (c->start[middle] <= at)
@@ -140,11 +189,11 @@ static int32_t collide_owner(const tl_collide *c, int64_t at) {
     return low;
 }
 
-static tl_placed collide_place(const tl_collide *c, int32_t item, const tl_pose *pose) {
-    const tl_solid *solid = c->shape[c->item[item].shape];
+static tl_placed collide_place(const tl_collide *c, int32_t part, const tl_pose *pose) {
+    const tl_solid *solid = c->part[part].solid;
     tl_placed out = {.shape = &solid->shape, .solid = solid, .pose = pose};
-    for (int32_t u = 0; isinf(c->item[item].extent) && u < c->wall_count; u++)
-        if (c->wall_item[u] == item) out.walls = &c->walls[u];
+    for (int32_t u = 0; (c->part[part].flags & GRID_UNBOUNDED) && u < c->wall_count; u++)
+        if (c->wall_part[u] == part) out.walls = &c->walls[u];
     return out;
 }
 
@@ -158,7 +207,17 @@ static void collide_image(const tl_collide *c, const grid_spot *a, const grid_sp
     }
 }
 
-// Points of a candidate that is not two balls; −1: there is no function for it.
+// Points of a shape with a mesh, in this order or the other; `out` may be NULL: tl_mesh_points.
+static int collide_mesh(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,
+                        tl_touch *out) {
+    if (b->solid->mesh) return (int)tl_mesh_points(dim, a, b, reach, out);
+    const int count = (int)tl_mesh_points(dim, b, a, reach, out);
+    for (int i = 0; out && i < count; i++) tl_touch_swap(&out[i]);
+    return count;
+}
+
+// Points of a candidate that is not two balls; −1: there is no function for it. With a mesh `out`
+// may be NULL, and only a bound of their number is returned.
 static int collide_points(const tl_collide *c, int32_t a, int32_t b, tl_touch *out) {
     tl_pose image = c->pose[b];
     double shift[3];
@@ -166,6 +225,7 @@ static int collide_points(const tl_collide *c, int32_t a, int32_t b, tl_touch *o
     tl_axpy3(image.x, 1.0, shift, image.x);
     const tl_placed pa = collide_place(c, a, &c->pose[a]), pb = collide_place(c, b, &image);
     if (!tl_pair_is_known(pa.shape->kind, pb.shape->kind)) return -1;
+    if (pa.solid->mesh || pb.solid->mesh) return collide_mesh(c->dim, &pa, &pb, c->reach, out);
     return tl_pair_points(c->dim, &pa, &pb, c->reach, out);
 }
 
@@ -186,7 +246,8 @@ static void collide_count(void *arg, tl_team *team, int rank) {
         }
         while (c->start[a + 1] <= i) a++;
         const int32_t b = (int32_t)(c->entry[i] >> 1);
-        const int count = collide_points(c, a, b, points);
+        const bool mesh = (c->part[a].flags | c->part[b].flags) & GRID_MESH;
+        const int count = collide_points(c, a, b, mesh ? NULL : points);
         if (count < 0 && w->unknown_a < 0) w->unknown_a = a, w->unknown_b = b;
         if (count > 0) w->touch_count += count;
     }
@@ -220,7 +281,9 @@ static void collide_write(void *arg, tl_team *team, int rank) {
         const int32_t b = (int32_t)(c->entry[i] >> 1);
         const int count = c->entry[i] & 1 ? collide_points(c, a, b, out)
                                           : collide_balls(c, &c->spot[a], &c->spot[b], out);
-        for (int k = 0; k < count; k++, out++) out->a = a, out->b = b;
+        if (c->compound) tl_union_report(c, a, b, out, count);
+        for (int k = 0; !c->compound && k < count; k++) out[k].a = a, out[k].b = b;
+        out += count;
     }
     w->touch_count = out - (c->touch + w->touch_begin);
 }
@@ -232,13 +295,12 @@ static talus_status collide_fill(tl_collide *c) {
     for (int r = 0; r < c->size; r++) {
         tl_worker *w = &c->worker[r];
         if (w->unknown_a >= 0) {
-            const talus_shape_kind ka = c->shape[c->item[w->unknown_a].shape]->shape.kind;
-            const talus_shape_kind kb = c->shape[c->item[w->unknown_b].shape]->shape.kind;
+            const tl_part *a = &c->part[w->unknown_a], *b = &c->part[w->unknown_b];
             return tl_fail(c->ctx, TALUS_ERR_UNSUPPORTED,
                            "items %d (%s) and %d (%s) are near each other, but contacts of these "
                            "two kinds are not supported",
-                           (int)w->unknown_a, talus_shape_text(ka), (int)w->unknown_b,
-                           talus_shape_text(kb));
+                           (int)a->item, talus_shape_text(a->solid->shape.kind), (int)b->item,
+                           talus_shape_text(b->solid->shape.kind));
         }
         w->touch_begin = total;
         total += w->touch_count;
@@ -257,6 +319,7 @@ static talus_status collide_fill(tl_collide *c) {
                     (size_t)w->touch_count * sizeof *c->touch);
         c->touch_total += w->touch_count;
     }
+    if (c->compound) tl_union_order(c);
     return TALUS_OK;
 }
 
@@ -275,6 +338,29 @@ static talus_status collide_divide(tl_collide *c) {
     return TALUS_OK;
 }
 
+// Poses of the parts from those of their items.
+static void collide_place_parts(void *arg, tl_team *team, int rank) {
+    tl_collide *c = arg;
+    int64_t begin, end;
+    tl_share(c->part_count, tl_team_size(team), rank, &begin, &end);
+    for (int64_t k = begin; k < end; k++)
+        tl_pose_mul(&c->given[c->part[k].item], &c->place[k], &c->placed[k]);
+}
+
+// The poses that the search works with.
+static talus_status collide_take_poses(tl_collide *c, const tl_pose *pose) {
+    c->given = c->pose = pose;
+    if (!c->compound) return TALUS_OK;
+    if (c->part_count > c->placed_room) {
+        c->placed_room = 0;
+        TL_TRY(tl_collide_renew(c->ctx, c->part_room, sizeof *c->placed, &c->placed));
+        c->placed_room = c->part_room;
+    }
+    tl_parallel(c->ctx, c->size, collide_place_parts, c);
+    c->pose = c->placed;
+    return TALUS_OK;
+}
+
 talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach, int32_t threads) {
     c->touch_total = 0;
     TL_REQUIRE(c->ctx, reach >= 0.0 && isfinite(reach), TALUS_ERR_ARG,
@@ -284,15 +370,15 @@ talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach,
     if (c->item_count == 0) return TALUS_OK;
     TL_TRY(collide_check_period(c, reach));
     // a team larger than this would wait for itself
-    const int32_t useful = 1 + c->item_count / 512;
+    const int32_t useful = 1 + c->part_count / 512;
     c->size = threads < useful ? threads : useful;
-    c->pose = pose;
     c->reach = reach;
     TL_TRY(tl_team_reserve(c->ctx, c->size));
     TL_TRY(collide_divide(c));
+    TL_TRY(collide_take_poses(c, pose));
     for (int32_t u = 0; u < c->wall_count; u++) {
-        const int32_t i = c->wall_item[u];
-        tl_walls_place(c->dim, &c->shape[c->item[i].shape]->shape, &pose[i], &c->walls[u]);
+        const int32_t k = c->wall_part[u];
+        tl_walls_place(c->dim, &c->part[k].solid->shape, &c->pose[k], &c->walls[u]);
     }
     TL_TRY(tl_grid_build(c));
     TL_TRY(tl_search_pairs(c));

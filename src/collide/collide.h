@@ -6,12 +6,29 @@
 #ifndef TL_COLLIDE_COLLIDE_H
 #define TL_COLLIDE_COLLIDE_H
 #include "base/context.h"
+#include "base/vec3.h"
 #include "talus/shape.h"
 
 typedef struct tl_pose {
     double x[3]; ///< origin of the shape's frame
     double q[4]; ///< unit quaternion (w, x, y, z): shape's frame to world
 } tl_pose;
+
+/// out = p ∘ q: the pose in the world of what has pose q in the frame of p.
+static inline void tl_pose_mul(const tl_pose *p, const tl_pose *q, tl_pose *out) {
+    double x[3], turn[4];
+    tl_rotate(p->q, q->x, x);
+    tl_axpy3(p->x, 1.0, x, out->x);
+    tl_quat_mul(p->q, q->q, turn);
+    for (int k = 0; k < 4; k++) out->q[k] = turn[k];
+}
+/// out with p ∘ out = the identity.
+static inline void tl_pose_invert(const tl_pose *p, tl_pose *out) {
+    const double x[3] = {-p->x[0], -p->x[1], -p->x[2]};
+    tl_rotate_back(p->q, x, out->x);
+    out->q[0] = p->q[0];
+    for (int k = 1; k < 4; k++) out->q[k] = -p->q[k];
+}
 
 /// One contact point of two items, a < b.
 typedef struct tl_touch {
@@ -34,11 +51,15 @@ void tl_collide_destroy(tl_collide *c); // NULL is allowed
 talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape,
                                   int32_t *out) TALUS_MUST_CHECK;
 /// A shape as it is kept (a half-space with a normal of length 1, a 2D cylinder as a sphere,
-/// a 2D cone as a polyhedron).
+/// a 2D cone as a polyhedron), with arrays of its own.
 const talus_shape_def *tl_collide_shape(const tl_collide *c, int32_t shape);
 /// Add an item. Items of one group never touch each other, nor do two that are immovable.
 talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bool immovable,
                                  int32_t *out) TALUS_MUST_CHECK;
+/// The same, with the shape at `place` in the item's frame (NULL: its frame is the item's). Poses
+/// and arms are those of the item's frame.
+talus_status tl_collide_add_item_at(tl_collide *c, int32_t shape, const tl_pose *place,
+                                    int32_t group, bool immovable, int32_t *out) TALUS_MUST_CHECK;
 /// Take the item's immovable mark or set it (a body's motion was changed).
 void tl_collide_set_immovable(tl_collide *c, int32_t item, bool immovable);
 
@@ -52,5 +73,8 @@ const tl_touch *tl_collide_touches(const tl_collide *c, int64_t *count);
 
 /// Largest distance of a point of the shape from its origin (infinite for unbounded shapes).
 double tl_shape_extent(int32_t dim, const talus_shape_def *shape);
+/// A bound of the distance of its points from another point of its frame; for points and unions the
+/// largest distance.
+double tl_shape_extent_from(int32_t dim, const talus_shape_def *shape, const double centre[3]);
 
 #endif // TL_COLLIDE_COLLIDE_H

@@ -15,29 +15,36 @@ enum {
     GRID_DIGITS = 1 << GRID_DIGIT_BITS,
 };
 
-enum { GRID_IMMOVABLE = 1, GRID_BALL = 2, GRID_UNBOUNDED = 4 };
+enum { GRID_IMMOVABLE = 1, GRID_BALL = 2, GRID_UNBOUNDED = 4, GRID_MESH = 8 };
+
+/// What the search works with: an item's shape, or one of the shapes it is a union of. The parts of
+/// an item follow each other, in the order of the items.
+typedef struct tl_part {
+    double extent; ///< radius of the ball about its origin that holds it; infinite: unbounded
+    const tl_solid *solid; ///< not a union
+    int32_t item, group;
+    uint16_t flags; ///< GRID_…
+} tl_part;
 
 typedef struct tl_item {
-    double extent; ///< radius of the ball about its origin that holds it; infinite: unbounded
-    int32_t shape, group;
-    uint16_t flags; ///< GRID_…
+    int32_t first, count; ///< its parts
 } tl_item;
 
-/// What the search needs of an item, in one place of the memory.
+/// What the search needs of a part, in one place of the memory.
 typedef struct grid_spot {
     double x[3];
     double extent;
     int32_t group;
     uint16_t flags, level;
-    double unused[3]; ///< one item, one cache line: with a million of them this saves a tenth of
+    double unused[3]; ///< one part, one cache line: with a million of them this saves a tenth of
                       ///< the time
 } grid_spot;
 
-/// A bounded item in the order of the cells.
+/// A bounded part in the order of the cells.
 typedef struct grid_point {
     double x[3]; ///< periodic axes: brought into [0, period]
     double size; ///< extent, and what positions may be off by rounding
-    int32_t item, group;
+    int32_t part, group;
     uint16_t flags, level;
 } grid_point;
 
@@ -58,7 +65,8 @@ typedef struct grid_level {
     int64_t table;          ///< where its part of the table begins; −1: it has none
 } grid_level;
 
-/// A pair found: item a < b, and entry = 2 b + (1: its points have to be counted, 0: two balls).
+/// A pair of parts found: a < b, and entry = 2 b + (1: its points have to be counted, 0: two
+/// balls).
 typedef struct tl_candidate {
     int32_t a;
     uint32_t entry;
@@ -67,7 +75,7 @@ typedef struct tl_candidate {
 /// What one worker of a team keeps.
 typedef struct tl_worker {
     double size_most;
-    int32_t lost;                  ///< first item whose pose is not finite, −1: none
+    int32_t lost;                  ///< first part whose pose is not finite, −1: none
     grid_level level[GRID_LEVELS]; ///< only ranges, size_most and, in `end`, the count
     int32_t digit[GRID_DIGITS];
     int64_t pair_begin, pair_room, pair_count; ///< its part of `pair`
@@ -83,13 +91,20 @@ struct tl_collide {
     tl_solid **shape;
     int32_t shape_count, shape_room;
     tl_item *item;
-    int32_t item_count, item_room, bounded_count;
-    int32_t *wall_item; ///< the unbounded items, ascending
+    int32_t item_count, item_room;
+    tl_part *part;
+    int32_t part_count, part_room, bounded_count;
+    bool compound;   ///< part k is not item k in its place, for all k
+    tl_pose *place;  ///< compound: of each part in its item's frame; otherwise NULL
+    tl_pose *placed; ///< compound: of each part in the world
+    int32_t place_room, placed_room;
+    int32_t *wall_part; ///< the unbounded parts, ascending
     tl_walls *walls;    ///< of each, at its pose
     int32_t wall_count, wall_room;
 
     // the search that is being made
-    const tl_pose *pose;
+    const tl_pose *given; ///< poses of the items
+    const tl_pose *pose;  ///< of the parts
     double reach;
     int size; ///< of the team
 
@@ -99,7 +114,7 @@ struct tl_collide {
     uint64_t key_most;
     int32_t point_room;
     uint64_t *key[2];  ///< of the points, and room to sort
-    int32_t *index[2]; ///< item of each key
+    int32_t *index[2]; ///< part of each key
     int sorted;        ///< which of the two is sorted
     grid_spot *spot;
     grid_point *point;
@@ -108,15 +123,20 @@ struct tl_collide {
 
     int64_t pair_room, pair_total;
     tl_candidate *pair; ///< as found; after sorting, room for sorts
-    int64_t *start;     ///< entries of item a: start[a] … start[a + 1] − 1; length items + 2
-    uint32_t *entry;    ///< entries of all items, ascending within each
+    int64_t *start;     ///< entries of part a: start[a] … start[a + 1] − 1; length parts + 2
+    uint32_t *entry;    ///< entries of all parts, ascending within each
     int32_t start_room;
 
     tl_touch *touch;
     int64_t touch_room, touch_total;
 };
 
-/// Sort the bounded items into cells: level, key, point.
+/// Turn touches of parts a and b into such of their items.
+void tl_union_report(const tl_collide *c, int32_t a, int32_t b, tl_touch *touch, int count);
+/// Bring the touches of every item into the order (b, feature), where items have several parts,
+/// and let no two of a pair have the same feature.
+void tl_union_order(tl_collide *c);
+/// Sort the bounded parts into cells: level, key, point.
 talus_status tl_grid_build(tl_collide *c) TALUS_MUST_CHECK;
 /// First point of a level whose key is not below `key`; `hint` says where to begin looking.
 int64_t tl_grid_seek(const tl_collide *c, const grid_level *level, int64_t hint, uint64_t key);

@@ -2,6 +2,7 @@
 // Convex bodies: their views, and the signed distance of two of them. Cores with corners get the
 // exact answer from tl_axis_of_corners where they touch or overlap; others from tl_axis_by_growth.
 #include "collide/convex_impl.h"
+#include "collide/round.h"
 #include <string.h>
 
 // Cores nearer than this part of their size are looked at by their faces and edges: nearest points
@@ -13,6 +14,10 @@
 #define CONVEX_DEEPEST 1e-11
 // Difference of two distances that are the same but for rounding.
 #define CONVEX_TIE 1e-14
+
+// Part of the radius of a rolling ball that is taken as margin, so that rounding leaves the core
+// convex.
+#define CONVEX_ROLLING 0.9
 
 void tl_convex_support_corners(const tl_convex *c, const double d[3], double out[3]) {
     int32_t best = 0;
@@ -40,6 +45,19 @@ static void convex_support_points(const tl_convex *c, const double d[3], double 
     for (int64_t k = 1; k < c->shape->point_count; k++)
         if (tl_dot3(point + 3 * k, d) > tl_dot3(point + 3 * best, d)) best = k;
     tl_copy3(point + 3 * best, out);
+}
+
+// A body along whose inside a ball can roll is what it leaves free within, and everything within
+// its radius of that: overlaps that are not deeper need no search for a way out. The third half
+// axis of an ellipse that is kept is 0.
+static void convex_support_ellipsoid(const tl_convex *c, const double d[3], double out[3]) {
+    (void)tl_ellipsoid_support(c->shape->half[2] > 0.0 ? 3 : 2, c->shape, d, out, NULL);
+    if (c->margin > 0.0) tl_axpy3(out, -c->margin / tl_norm3(d), d, out);
+}
+
+static void convex_support_lathe(const tl_convex *c, const double d[3], double out[3]) {
+    const tl_lathe l = tl_lathe_of(c->shape);
+    (void)tl_lathe_support(&l, d, out);
 }
 
 void tl_convex_view(int32_t dim, const talus_shape_def *shape, const tl_solid *solid,
@@ -71,6 +89,15 @@ void tl_convex_view(int32_t dim, const talus_shape_def *shape, const tl_solid *s
         }
         out->corner = (const double(*)[3])solid->hull->corner;
         out->corners = solid->hull->corners;
+        break;
+    case TALUS_SHAPE_ELLIPSOID:
+    case TALUS_SHAPE_SUPERELLIPSOID:
+        out->support = convex_support_ellipsoid;
+        if (solid) out->margin = CONVEX_ROLLING * solid->rolling;
+        break;
+    case TALUS_SHAPE_CYLINDER:
+    case TALUS_SHAPE_CONE:
+        out->support = convex_support_lathe;
         break;
     default: // no bounded convex shape
         TL_ASSUME(false);

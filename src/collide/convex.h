@@ -14,7 +14,8 @@ struct tl_convex {
     /// Point of the core farthest along d (of any length but 0), both in the shape's frame;
     /// deterministic where there are several.
     void (*support)(const tl_convex *c, const double d[3], double out[3]);
-    double margin; ///< sphere: radius about a point core; capsule: radius about a segment; else 0
+    double margin; ///< sphere: radius about a point core; capsule: radius about a segment;
+                   ///< ellipsoid, superellipsoid: about a smaller core; else 0
     const talus_shape_def *shape;
     const tl_solid *solid;
     const double (*corner)[3]; ///< explicit corners (point, segment, triangle, box, hull), in 2D

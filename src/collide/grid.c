@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hierarchical grid: items of about the same size share a level, whose cells are as large as
+// The hierarchical grid of parts (of most items the only one; here they are called items): those of
+// about the same size share a level, whose cells are as large as
 // the largest of them. With s = 2 size + reach and s_most the largest of all, level L has cells of
 // the edge s_most 2^-L (a quarter of it along the first axis) and holds the items with s in (1/2,
 // 1] of it. Each level numbers the cells within the range of its own items, row by row, and all
@@ -42,15 +43,15 @@ static void grid_measure(void *arg, tl_team *team, int rank) {
     tl_collide *c = arg;
     tl_worker *w = &c->worker[rank];
     int64_t begin, end;
-    tl_share(c->item_count, tl_team_size(team), rank, &begin, &end);
+    tl_share(c->part_count, tl_team_size(team), rank, &begin, &end);
     w->size_most = 0.0;
     w->lost = -1;
     for (int32_t i = (int32_t)begin; i < (int32_t)end; i++) {
-        const tl_item *item = &c->item[i];
+        const tl_part *part = &c->part[i];
         const double *x = c->pose[i].x;
         grid_spot *spot = &c->spot[i];
-        *spot = (grid_spot){.x = {x[0], x[1], x[2]}, .extent = item->extent, .group = item->group};
-        spot->flags = item->flags;
+        *spot = (grid_spot){.x = {x[0], x[1], x[2]}, .extent = part->extent, .group = part->group};
+        spot->flags = part->flags;
         const bool ball = spot->flags & GRID_BALL;
         if (w->lost < 0 && !grid_is_placed(&c->pose[i], ball)) w->lost = i;
         if (spot->flags & GRID_UNBOUNDED) continue;
@@ -65,7 +66,7 @@ static void grid_survey(void *arg, tl_team *team, int rank) {
     tl_worker *w = &c->worker[rank];
     const double most = 2.0 * c->worker[0].size_most + c->reach;
     int64_t begin, end;
-    tl_share(c->item_count, tl_team_size(team), rank, &begin, &end);
+    tl_share(c->part_count, tl_team_size(team), rank, &begin, &end);
     for (int l = 0; l < GRID_LEVELS; l++) {
         w->level[l] = (grid_level){.low = {INFINITY, INFINITY, INFINITY},
                                    .high = {-INFINITY, -INFINITY, -INFINITY}};
@@ -163,7 +164,7 @@ static void grid_number(void *arg, tl_team *team, int rank) {
     tl_collide *c = arg;
     int64_t begin, end;
     int32_t at = 0;
-    tl_share(c->item_count, tl_team_size(team), rank, &begin, &end);
+    tl_share(c->part_count, tl_team_size(team), rank, &begin, &end);
     for (int r = 0; r < rank; r++)
         for (int l = 0; l < GRID_LEVELS; l++) at += c->worker[r].level[l].end;
     for (int32_t i = (int32_t)begin; i < (int32_t)end; i++) {
@@ -221,7 +222,7 @@ static void grid_gather(void *arg, tl_team *team, int rank) {
         const grid_spot *spot = &c->spot[index[p]];
         const grid_level *level = &c->level[spot->level];
         grid_point *point = &c->point[p];
-        *point = (grid_point){.size = grid_size(c, spot), .item = index[p], .group = spot->group};
+        *point = (grid_point){.size = grid_size(c, spot), .part = index[p], .group = spot->group};
         for (int k = 0; k < 3; k++) point->x[k] = grid_wrapped(spot->x[k], c->period[k]);
         point->flags = spot->flags;
         point->level = spot->level;
@@ -236,15 +237,15 @@ static void grid_gather(void *arg, tl_team *team, int rank) {
 }
 
 static talus_status grid_reserve(tl_collide *c) {
-    if (c->item_count <= c->point_room) return TALUS_OK;
+    if (c->part_count <= c->point_room) return TALUS_OK;
     c->point_room = 0;
     for (int k = 0; k < 2; k++) {
-        TL_TRY(tl_collide_renew(c->ctx, c->item_room, sizeof **c->key, &c->key[k]));
-        TL_TRY(tl_collide_renew(c->ctx, c->item_room, sizeof **c->index, &c->index[k]));
+        TL_TRY(tl_collide_renew(c->ctx, c->part_room, sizeof **c->key, &c->key[k]));
+        TL_TRY(tl_collide_renew(c->ctx, c->part_room, sizeof **c->index, &c->index[k]));
     }
-    TL_TRY(tl_collide_renew(c->ctx, c->item_room, sizeof *c->point, &c->point));
-    TL_TRY(tl_collide_renew(c->ctx, c->item_room, sizeof *c->spot, &c->spot));
-    c->point_room = c->item_room;
+    TL_TRY(tl_collide_renew(c->ctx, c->part_room, sizeof *c->point, &c->point));
+    TL_TRY(tl_collide_renew(c->ctx, c->part_room, sizeof *c->spot, &c->spot));
+    c->point_room = c->part_room;
     return TALUS_OK;
 }
 
@@ -274,11 +275,12 @@ talus_status tl_grid_build(tl_collide *c) {
     for (int r = 0; r < c->size; r++) {
         const tl_worker *w = &c->worker[r];
         if (w->lost >= 0) {
-            const tl_pose *p = &c->pose[w->lost];
+            const int32_t item = c->part[w->lost].item;
+            const tl_pose *p = &c->given[item];
             return tl_fail(c->ctx, TALUS_ERR_ARG,
                            "item %d: position (%g, %g, %g) and rotation (%g, %g, %g, %g) must be "
                            "finite",
-                           (int)w->lost, p->x[0], p->x[1], p->x[2], p->q[0], p->q[1], p->q[2],
+                           (int)item, p->x[0], p->x[1], p->x[2], p->q[0], p->q[1], p->q[2],
                            p->q[3]);
         }
         size_most = TL_MAX(w->size_most, size_most);

@@ -47,6 +47,15 @@ void tl_hull_destroy(talus_context *ctx, tl_hull *h); // NULL is allowed
 /// Exact mass properties of a hull filled with a density.
 void tl_hull_mass(int32_t dim, const tl_hull *h, double density, talus_mass *out);
 
+/// Volume, first and second moments.
+typedef struct tl_mass_sums {
+    double volume, first[3], second[3][3];
+} tl_mass_sums;
+/// Add a simplex with corners 0 and p (three, 2D two) and this volume, which may be negative.
+void tl_mass_add(tl_mass_sums *sums, int32_t corners, double (*p)[3], double volume);
+/// Mass properties from sums that were taken with `origin` as 0.
+void tl_mass_finish(int32_t dim, const tl_mass_sums *sums, const double origin[3], double density,
+                    talus_mass *out);
 /// Principal moments of a symmetric inertia tensor, and the unit quaternion that turns their axes
 /// into its frame.
 void tl_mass_principal(const double tensor[3][3], double inertia[3], double axes[4]);

@@ -14,11 +14,7 @@
 // size.
 #define MASS_NOTHING 1e-14
 
-typedef struct mass_sums {
-    double volume, first[3], second[3][3];
-} mass_sums;
-
-static void mass_add(mass_sums *sums, int32_t corners, double (*p)[3], double volume) {
+void tl_mass_add(tl_mass_sums *sums, int32_t corners, double (*p)[3], double volume) {
     const double over = corners == 3 ? 20.0 : 12.0;
     double s[3] = {0.0, 0.0, 0.0};
     for (int32_t k = 0; k < corners; k++) tl_axpy3(s, 1.0, p[k], s);
@@ -32,7 +28,7 @@ static void mass_add(mass_sums *sums, int32_t corners, double (*p)[3], double vo
         }
 }
 
-static void mass_sum(int32_t dim, const tl_hull *h, const double inner[3], mass_sums *sums) {
+static void mass_sum(int32_t dim, const tl_hull *h, const double inner[3], tl_mass_sums *sums) {
     double p[3][3] = {{0.0}}, n[3];
     for (int32_t f = 0; f < h->faces; f++) {
         const int32_t *loop = h->loop + h->face_start[f];
@@ -42,7 +38,7 @@ static void mass_sum(int32_t dim, const tl_hull *h, const double inner[3], mass_
             tl_sub3(h->corner[loop[i]], inner, p[1]);
             if (dim == 3) tl_sub3(h->corner[loop[i + 1]], inner, p[2]);
             tl_cross3(p[0], p[1], n);
-            mass_add(sums, dim, p, dim == 3 ? tl_dot3(n, p[2]) / 6.0 : 0.5 * n[2]);
+            tl_mass_add(sums, dim, p, dim == 3 ? tl_dot3(n, p[2]) / 6.0 : 0.5 * n[2]);
         }
     }
 }
@@ -84,26 +80,29 @@ void tl_mass_principal(const double tensor[3][3], double inertia[3], double axes
     mass_quaternion(m, axes);
 }
 
-void tl_hull_mass(int32_t dim, const tl_hull *h, double density, talus_mass *out) {
-    mass_sums sums = {0};
-    TL_ASSUME(dim == 2 || dim == 3);
-    double inner[3] = {0.0, 0.0, 0.0}, tensor[3][3];
-    for (int32_t k = 0; k < h->corners; k++) tl_axpy3(inner, 1.0 / h->corners, h->corner[k], inner);
-    mass_sum(dim, h, inner, &sums);
-    double centre[3];
-    tl_scale3(1.0 / sums.volume, sums.first, centre);
-    *out = (talus_mass){.mass = density * sums.volume, .axes = {1.0, 0.0, 0.0, 0.0}};
-    for (int k = 0; k < 3; k++) {
-        const double x = inner[k] + centre[k];
-        out->centre[k] = fabs(x) > MASS_NOTHING * h->size ? x : 0.0;
-    }
+void tl_mass_finish(int32_t dim, const tl_mass_sums *sums, const double origin[3], double density,
+                    talus_mass *out) {
+    double centre[3], tensor[3][3];
+    tl_scale3(1.0 / sums->volume, sums->first, centre);
+    *out = (talus_mass){.mass = density * sums->volume, .axes = {1.0, 0.0, 0.0, 0.0}};
+    for (int k = 0; k < 3; k++) out->centre[k] = origin[k] + centre[k];
     double spread[3][3]; // second moments about the centre, times the density
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            spread[i][j] = density * (sums.second[i][j] - sums.volume * centre[i] * centre[j]);
+            spread[i][j] = density * (sums->second[i][j] - sums->volume * centre[i] * centre[j]);
     const double trace = spread[0][0] + spread[1][1] + spread[2][2];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) tensor[i][j] = (i == j ? trace : 0.0) - spread[i][j];
     for (int k = 0; k < 3; k++) out->inertia[k] = tensor[k][k];
     if (dim == 3) tl_mass_principal((const double(*)[3])tensor, out->inertia, out->axes);
+}
+
+void tl_hull_mass(int32_t dim, const tl_hull *h, double density, talus_mass *out) {
+    tl_mass_sums sums = {0};
+    double inner[3] = {0.0, 0.0, 0.0};
+    for (int32_t k = 0; k < h->corners; k++) tl_axpy3(inner, 1.0 / h->corners, h->corner[k], inner);
+    mass_sum(dim, h, inner, &sums);
+    tl_mass_finish(dim, &sums, inner, density, out);
+    for (int k = 0; k < 3; k++)
+        if (fabs(out->centre[k]) <= MASS_NOTHING * h->size) out->centre[k] = 0.0;
 }

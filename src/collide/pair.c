@@ -11,27 +11,66 @@ static tl_pair_fn *const pair_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
                             [TALUS_SHAPE_BOX] = tl_pair_sphere_box,
                             [TALUS_SHAPE_CYLINDER] = tl_pair_sphere_cylinder,
                             [TALUS_SHAPE_CAPSULE] = tl_pair_sphere_capsule,
+                            [TALUS_SHAPE_ELLIPSOID] = tl_pair_round,
+                            [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_round,
+                            [TALUS_SHAPE_CONE] = tl_pair_round,
                             [TALUS_SHAPE_POLYHEDRON] = tl_pair_convex},
     [TALUS_SHAPE_HALF_SPACE] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box,
-                                [TALUS_SHAPE_CYLINDER] = tl_pair_planes_cylinder,
+                                [TALUS_SHAPE_CYLINDER] = tl_pair_walls_lathe,
                                 [TALUS_SHAPE_CAPSULE] = tl_pair_walls_polytope,
+                                [TALUS_SHAPE_ELLIPSOID] = tl_pair_walls_ellipsoid,
+                                [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_walls_ellipsoid,
+                                [TALUS_SHAPE_CONE] = tl_pair_walls_lathe,
                                 [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope},
     [TALUS_SHAPE_CONTAINER] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box,
-                               [TALUS_SHAPE_CYLINDER] = tl_pair_planes_cylinder,
+                               [TALUS_SHAPE_CYLINDER] = tl_pair_walls_lathe,
                                [TALUS_SHAPE_CAPSULE] = tl_pair_walls_polytope,
+                               [TALUS_SHAPE_ELLIPSOID] = tl_pair_walls_ellipsoid,
+                               [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_walls_ellipsoid,
+                               [TALUS_SHAPE_CONE] = tl_pair_walls_lathe,
                                [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope},
     [TALUS_SHAPE_DRUM] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box,
+                          [TALUS_SHAPE_CYLINDER] = tl_pair_walls_lathe,
                           [TALUS_SHAPE_CAPSULE] = tl_pair_walls_polytope,
+                          [TALUS_SHAPE_ELLIPSOID] = tl_pair_walls_ellipsoid,
+                          [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_walls_ellipsoid,
+                          [TALUS_SHAPE_CONE] = tl_pair_walls_lathe,
                           [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope},
     [TALUS_SHAPE_BOX] = {[TALUS_SHAPE_BOX] = tl_pair_polytopes,
+                         [TALUS_SHAPE_CYLINDER] = tl_pair_round,
                          [TALUS_SHAPE_CAPSULE] = tl_pair_polytopes,
+                         [TALUS_SHAPE_ELLIPSOID] = tl_pair_round,
+                         [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_round,
+                         [TALUS_SHAPE_CONE] = tl_pair_round,
                          [TALUS_SHAPE_POLYHEDRON] = tl_pair_polytopes},
-    [TALUS_SHAPE_CAPSULE] =
-        {[TALUS_SHAPE_CAPSULE] = tl_pair_polytopes, [TALUS_SHAPE_POLYHEDRON] = tl_pair_polytopes},
+    [TALUS_SHAPE_CYLINDER] = {[TALUS_SHAPE_CYLINDER] = tl_pair_round,
+                              [TALUS_SHAPE_CAPSULE] = tl_pair_round,
+                              [TALUS_SHAPE_ELLIPSOID] = tl_pair_round,
+                              [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_round,
+                              [TALUS_SHAPE_CONE] = tl_pair_round,
+                              [TALUS_SHAPE_POLYHEDRON] = tl_pair_round},
+    [TALUS_SHAPE_CAPSULE] = {[TALUS_SHAPE_CAPSULE] = tl_pair_polytopes,
+                             [TALUS_SHAPE_ELLIPSOID] = tl_pair_round,
+                             [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_round,
+                             [TALUS_SHAPE_CONE] = tl_pair_round,
+                             [TALUS_SHAPE_POLYHEDRON] = tl_pair_polytopes},
+    [TALUS_SHAPE_ELLIPSOID] = {[TALUS_SHAPE_ELLIPSOID] = tl_pair_round,
+                               [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_round,
+                               [TALUS_SHAPE_CONE] = tl_pair_round,
+                               [TALUS_SHAPE_POLYHEDRON] = tl_pair_round},
+    [TALUS_SHAPE_SUPERELLIPSOID] = {[TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_round,
+                                    [TALUS_SHAPE_CONE] = tl_pair_round,
+                                    [TALUS_SHAPE_POLYHEDRON] = tl_pair_round},
+    [TALUS_SHAPE_CONE] =
+        {[TALUS_SHAPE_CONE] = tl_pair_round, [TALUS_SHAPE_POLYHEDRON] = tl_pair_round},
     [TALUS_SHAPE_POLYHEDRON] = {[TALUS_SHAPE_POLYHEDRON] = tl_pair_polytopes},
 };
 
 bool tl_pair_is_known(talus_shape_kind a, talus_shape_kind b) {
+    if (a == TALUS_SHAPE_MESH || b == TALUS_SHAPE_MESH) { // with what a plane and a ball are known
+        const talus_shape_kind other = a == TALUS_SHAPE_MESH ? b : a;
+        return other == TALUS_SHAPE_SPHERE || pair_table[TALUS_SHAPE_HALF_SPACE][other];
+    }
     return pair_table[a < b ? a : b][a < b ? b : a] != NULL;
 }
 
@@ -40,12 +79,6 @@ int tl_pair_points(int32_t dim, const tl_placed *a, const tl_placed *b, double r
     const talus_shape_kind ka = a->shape->kind, kb = b->shape->kind;
     if (ka <= kb) return pair_table[ka][kb](dim, a, b, reach, out);
     const int count = pair_table[kb][ka](dim, b, a, reach, out);
-    for (int i = 0; i < count; i++) {
-        double arm[3];
-        tl_copy3(out[i].arm_a, arm);
-        tl_copy3(out[i].arm_b, out[i].arm_a);
-        tl_copy3(arm, out[i].arm_b);
-        tl_scale3(-1.0, out[i].normal, out[i].normal);
-    }
+    for (int i = 0; i < count; i++) tl_touch_swap(&out[i]);
     return count;
 }

@@ -41,16 +41,30 @@ typedef int tl_pair_fn(int32_t dim, const tl_placed *a, const tl_placed *b, doub
                        tl_touch *out);
 
 tl_pair_fn tl_pair_sphere_sphere, tl_pair_sphere_walls, tl_pair_sphere_box, tl_pair_sphere_cylinder;
-tl_pair_fn tl_pair_walls_box, tl_pair_planes_cylinder;
+tl_pair_fn tl_pair_walls_box;
 tl_pair_fn tl_pair_sphere_capsule; ///< closed form
 tl_pair_fn tl_pair_polytopes;      ///< cores with corners, none a point: manifolds
 tl_pair_fn tl_pair_convex;         ///< any bounded convex shapes: the nearest points
 tl_pair_fn tl_pair_walls_polytope; ///< four points at each wall; feature: 512 wall + corner
 
+tl_pair_fn tl_pair_round;           ///< bounded convex shapes, one of them round at least
+tl_pair_fn tl_pair_walls_ellipsoid; ///< ellipsoids, superellipsoids
+tl_pair_fn tl_pair_walls_lathe;     ///< cylinders, cones
+
 /// The points of any two shapes that tl_pair_is_known.
 int tl_pair_points(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,
                    tl_touch *out);
+/// Meshes are known with bounded convex shapes, but have a function of their own (mesh.h).
 bool tl_pair_is_known(talus_shape_kind a, talus_shape_kind b);
+
+/// The touch with a and b exchanged.
+static inline void tl_touch_swap(tl_touch *t) {
+    double arm[3];
+    tl_copy3(t->arm_a, arm);
+    tl_copy3(t->arm_b, t->arm_a);
+    tl_copy3(arm, t->arm_b);
+    tl_scale3(-1.0, t->normal, t->normal);
+}
 
 /// The walls of an unbounded shape.
 void tl_walls_place(int32_t dim, const talus_shape_def *shape, const tl_pose *pose, tl_walls *out);
@@ -70,6 +84,21 @@ static inline double tl_walls_distance(const tl_walls *w, const double x[3]) {
         if (d < nearest) nearest = d;
     }
     return nearest;
+}
+
+/// The touch of a point of b (`arm` from its origin, `p` from that of the walls) with a wall of a,
+/// whose normal into the free space is n and which is `distance` away; returns 0 where that is more
+/// than reach. The normal of a touch goes from b to a: into the wall.
+static inline int tl_walls_put(uint32_t feature, double distance, const double n[3],
+                               const double p[3], const double arm[3], double reach,
+                               tl_touch *out) {
+    if (!(distance <= reach)) return 0;
+    out->feature = feature;
+    out->gap = distance;
+    tl_scale3(-1.0, n, out->normal);
+    tl_axpy3(p, -distance, n, out->arm_a);
+    tl_copy3(arm, out->arm_b);
+    return 1;
 }
 
 /// out = d / |d|, or `otherwise` for the vector 0; returns |d|.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unbounded shapes as walls around a free space, and boxes and cylinders at them. A convex body is
-// nearest to a plane, and to the inside of a cylinder, at one of its corners or rims, so that these
-// are the contact points; a face at rest on a wall touches with all of its corners.
+// Unbounded shapes as walls around a free space, and boxes at them. A box is nearest to a plane,
+// and to the inside of a cylinder, at one of its corners, so that these are the contact points; a
+// face at rest on a wall touches with all of its corners.
 #include "collide/pair.h"
 
 static void walls_add_plane(const tl_pose *pose, uint32_t id, const double normal[3], double offset,
@@ -41,20 +41,6 @@ void tl_walls_place(int32_t dim, const talus_shape_def *shape, const tl_pose *po
         walls_add_plane(pose, 1, axis, 0.5 * shape->height, out);
         walls_add_plane(pose, 2, down, 0.5 * shape->height, out);
     }
-}
-
-// The touch of a point of b (`arm` from its origin, `p` from that of the walls) with a wall of a,
-// whose normal into the free space is n and which is `distance` away. The normal of a touch goes
-// from b to a: into the wall.
-static int walls_put(uint32_t feature, double distance, const double n[3], const double p[3],
-                     const double arm[3], double reach, tl_touch *out) {
-    if (!(distance <= reach)) return 0;
-    out->feature = feature;
-    out->gap = distance;
-    tl_scale3(-1.0, n, out->normal);
-    tl_axpy3(p, -distance, n, out->arm_a);
-    tl_copy3(arm, out->arm_b);
-    return 1;
 }
 
 // A corner of a box, numbered by bits: bit k is set where its coordinate k is positive.
@@ -97,7 +83,7 @@ int tl_pair_walls_box(int32_t dim, const tl_placed *a, const tl_placed *b, doubl
         tl_axpy3(p[c], -tl_dot3(p[c], w->axis), w->axis, inward);
         tl_scale3(-1.0, inward, inward);
         const double distance = w->radius - tl_pair_direction(inward, w->side, n);
-        count += walls_put((uint32_t)c, distance, n, p[c], arm[c], reach, out + count);
+        count += tl_walls_put((uint32_t)c, distance, n, p[c], arm[c], reach, out + count);
     }
     for (int k = 0; k < w->planes; k++) {
         bool upper;
@@ -105,42 +91,8 @@ int tl_pair_walls_box(int32_t dim, const tl_placed *a, const tl_placed *b, doubl
         for (int c = 0; c < corners; c++) {
             if ((c >> axis & 1) != (int)upper) continue;
             const double distance = tl_dot3(w->normal[k], p[c]) + w->offset[k];
-            count += walls_put(8 * w->id[k] + (uint32_t)c, distance, w->normal[k], p[c], arm[c],
-                               reach, out + count);
-        }
-    }
-    return count;
-}
-
-// A cylinder that stands on an end (its axis nearer to the plane's normal than 45°) touches with
-// four points of that end's rim, one of them the deepest; one that lies, with the deepest point of
-// each rim. Feature: 8 wall + 4 end + point, end 1 the upper. 3D only.
-int tl_pair_planes_cylinder(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,
-                            tl_touch *out) {
-    (void)dim;
-    const tl_walls *w = a->walls;
-    const double r = b->shape->radius, h = 0.5 * b->shape->height;
-    double origin[3];
-    int count = 0;
-    tl_sub3(b->pose->x, w->x, origin);
-    for (int k = 0; k < w->planes; k++) {
-        double m[3]; // the normal in the cylinder's frame
-        tl_rotate_back(b->pose->q, w->normal[k], m);
-        // Below 1e-12 the direction of the tilt is rounding: the rim is level, any point will do.
-        const double tilt = hypot(m[0], m[1]);
-        const double e[2] = {tilt > 1e-12 ? -m[0] / tilt : 1.0, tilt > 1e-12 ? -m[1] / tilt : 0.0};
-        const bool stands = tilt <= fabs(m[2]);
-        const double rim[4][2] = {{e[0], e[1]}, {-e[1], e[0]}, {-e[0], -e[1]}, {e[1], -e[0]}};
-        for (int end = 0; end < 2; end++) {
-            if (stands && (m[2] < 0.0) != (end == 1)) continue;
-            for (int i = 0; i < (stands ? 4 : 1); i++) {
-                double arm[3] = {r * rim[i][0], r * rim[i][1], end ? h : -h}, p[3];
-                tl_rotate(b->pose->q, arm, arm);
-                tl_axpy3(origin, 1.0, arm, p);
-                const double distance = tl_dot3(w->normal[k], p) + w->offset[k];
-                count += walls_put(8 * w->id[k] + 4 * (uint32_t)end + (uint32_t)i, distance,
-                                   w->normal[k], p, arm, reach, out + count);
-            }
+            count += tl_walls_put(8 * w->id[k] + (uint32_t)c, distance, w->normal[k], p[c], arm[c],
+                                  reach, out + count);
         }
     }
     return count;

@@ -4,6 +4,7 @@
 // looks into a few cells per level only. Unbounded items are compared with all others. Candidates
 // are counted by their first item and each item's are sorted: the order (a, b) in linear time.
 #include "collide/collide_impl.h"
+#include "collide/mesh.h"
 #include <string.h>
 
 enum { AHEAD = 16 };       // candidates: how early memory is asked for
@@ -37,6 +38,14 @@ static void search_emit(const search_scan *s, int32_t i, int32_t j, bool balls) 
     w->pair_count++; // goes on when the room is used up: how much is needed is then known
 }
 
+// Whether a part whose ball has its centre at d from the origin of a mesh is near its surface.
+static bool search_mesh(const tl_collide *c, const grid_point *mesh, const double d[3],
+                        double reach) {
+    double own[3];
+    tl_rotate_back(c->pose[mesh->part].q, d, own);
+    return tl_mesh_is_near(c->part[mesh->part].solid->mesh, own, reach);
+}
+
 // Compare point a with points p … end − 1.
 TL_INLINE void search_compare(const search_scan *s, const grid_point *a, double reach, int64_t p,
                               int64_t end, bool periodic) {
@@ -55,7 +64,8 @@ TL_INLINE void search_compare(const search_scan *s, const grid_point *a, double 
         const double most = reach + b->size;
         if (tl_dot3(d, d) > most * most) continue;
         if (a->group == b->group || (a->flags & b->flags & GRID_IMMOVABLE)) continue;
-        search_emit(s, a->item, b->item, (a->flags & b->flags & GRID_BALL) != 0);
+        if (b->flags & ~a->flags & GRID_MESH && !search_mesh(c, b, d, reach)) continue;
+        search_emit(s, a->part, b->part, (a->flags & b->flags & GRID_BALL) != 0);
     }
 }
 
@@ -159,7 +169,7 @@ TL_INLINE void search_points(search_scan *s, int64_t begin, int64_t end, bool pe
 // Items near the walls of unbounded item number u, among begin … end − 1.
 static void search_walls(const search_scan *s, int32_t u, int32_t begin, int32_t end) {
     const tl_collide *c = s->c;
-    const int32_t j = c->wall_item[u];
+    const int32_t j = c->wall_part[u];
     for (int32_t i = begin; i < end; i++) {
         const grid_spot *spot = &c->spot[i];
         if (!tl_spots_may_touch(spot, &c->spot[j])) continue;
@@ -184,7 +194,7 @@ static void search_scan_all(void *arg, tl_team *team, int rank) {
         search_points(&s, begin, end, true);
     else
         search_points(&s, begin, end, false);
-    tl_share(c->item_count, tl_team_size(team), rank, &begin, &end);
+    tl_share(c->part_count, tl_team_size(team), rank, &begin, &end);
     for (int32_t u = 0; u < c->wall_count; u++) search_walls(&s, u, (int32_t)begin, (int32_t)end);
 }
 
@@ -276,13 +286,13 @@ static void search_file(const tl_collide *c, const tl_worker *w, int64_t begin, 
 static void search_order(void *arg, tl_team *team, int rank) {
     tl_collide *c = arg;
     int64_t begin, end, *start = c->start;
-    tl_share(c->item_count, tl_team_size(team), rank, &begin, &end);
+    tl_share(c->part_count, tl_team_size(team), rank, &begin, &end);
     for (int64_t a = begin; a < end; a++) start[a + 2] = 0;
     if (rank == 0) start[0] = start[1] = 0;
     for (int r = 0; r < c->size; r++) search_tally(c, &c->worker[r], begin, end);
     tl_barrier(team);
     if (rank == 0)
-        for (int64_t a = 0; a < c->item_count; a++) start[a + 2] += start[a + 1];
+        for (int64_t a = 0; a < c->part_count; a++) start[a + 2] += start[a + 1];
     tl_barrier(team);
     for (int r = 0; r < c->size; r++) search_file(c, &c->worker[r], begin, end);
     tl_barrier(team);
@@ -290,14 +300,14 @@ static void search_order(void *arg, tl_team *team, int rank) {
     for (int64_t a = begin; a < end; a++)
         if (start[a + 1] - start[a] > 1)
             search_sort(c->entry + start[a], start[a + 1] - start[a], spare + start[a],
-                        2 * (uint32_t)c->item_count);
+                        2 * (uint32_t)c->part_count);
 }
 
 talus_status tl_search_pairs(tl_collide *c) {
-    if (c->item_count > c->start_room) {
+    if (c->part_count > c->start_room) {
         c->start_room = 0;
-        TL_TRY(tl_collide_renew(c->ctx, (int64_t)c->item_room + 2, sizeof *c->start, &c->start));
-        c->start_room = c->item_room;
+        TL_TRY(tl_collide_renew(c->ctx, (int64_t)c->part_room + 2, sizeof *c->start, &c->start));
+        c->start_room = c->part_room;
     }
     TL_TRY(search_find(c));
     tl_parallel(c->ctx, c->size, search_order, c);

@@ -2,8 +2,10 @@
 // Shapes by themselves: names, checks, size and mass (docs/theory/collision.md).
 #include "base/context.h"
 #include "base/vec3.h"
-#include "collide/collide.h"
 #include "collide/hull.h"
+#include "collide/mesh.h"
+#include "collide/round.h"
+#include "collide/union.h"
 
 static const double shape_pi = 3.14159265358979323846;
 
@@ -80,25 +82,20 @@ talus_status talus_shape_check(talus_context *ctx, int32_t dim, const talus_shap
         return shape_check_half(ctx, dim, shape);
     case TALUS_SHAPE_HALF_SPACE:
         return shape_check_normal(ctx, dim, shape);
+    case TALUS_SHAPE_WORM:
+    case TALUS_SHAPE_CLUMP:
+        return tl_union_check(ctx, dim, shape);
     case TALUS_SHAPE_CAPSULE:
         TL_TRY(shape_check_length(ctx, shape, "radius", shape->radius, false));
         return shape_check_length(ctx, shape, "height", shape->height, false);
     case TALUS_SHAPE_POLYHEDRON:
         return shape_check_hull(ctx, dim, shape);
     case TALUS_SHAPE_CONE:
-        if (dim == 2) {
-            TL_TRY(shape_check_length(ctx, shape, "radius", shape->radius, false));
-            return shape_check_length(ctx, shape, "height", shape->height, false);
-        }
-        return tl_fail(ctx, TALUS_ERR_UNSUPPORTED, "%s: not there yet",
-                       talus_shape_text(shape->kind));
     case TALUS_SHAPE_ELLIPSOID:
     case TALUS_SHAPE_SUPERELLIPSOID:
-    case TALUS_SHAPE_WORM:
-    case TALUS_SHAPE_CLUMP:
+        return tl_round_check(ctx, dim, shape);
     case TALUS_SHAPE_MESH:
-        return tl_fail(ctx, TALUS_ERR_UNSUPPORTED, "%s: not there yet",
-                       talus_shape_text(shape->kind));
+        return tl_mesh_check(ctx, dim, shape);
     case TALUS_SHAPE_KINDS:
         break;
     }
@@ -108,7 +105,6 @@ talus_status talus_shape_check(talus_context *ctx, int32_t dim, const talus_shap
 
 double tl_shape_extent(int32_t dim, const talus_shape_def *shape) {
     const double *half = shape->half;
-    double most = 0.0;
     switch (shape->kind) {
     case TALUS_SHAPE_SPHERE:
         return shape->radius;
@@ -118,14 +114,49 @@ double tl_shape_extent(int32_t dim, const talus_shape_def *shape) {
         return dim == 2 ? hypot(half[0], half[1]) : hypot(hypot(half[0], half[1]), half[2]);
     case TALUS_SHAPE_CAPSULE:
         return 0.5 * shape->height + shape->radius;
+    case TALUS_SHAPE_ELLIPSOID:
+    case TALUS_SHAPE_SUPERELLIPSOID:
+        return tl_round_extent(dim, shape);
     case TALUS_SHAPE_CONE: // 2D: about the centre of mass, which is a third of the height up
+        if (dim == 3) return tl_round_extent(dim, shape);
         return TL_MAX(2.0 / 3.0 * shape->height, hypot(shape->radius, shape->height / 3.0));
     case TALUS_SHAPE_POLYHEDRON:
-        for (int64_t i = 0; i < shape->point_count; i++)
-            most = TL_MAX(tl_norm3(shape->point + 3 * i), most);
-        return most;
+    case TALUS_SHAPE_WORM:
+    case TALUS_SHAPE_CLUMP:
+    case TALUS_SHAPE_MESH:
+        return tl_shape_extent_from(dim, shape, (const double[3]){0.0});
     default:
         return INFINITY;
+    }
+}
+
+// Largest distance of points from another.
+static double shape_points_extent(const double *point, int32_t count, const double centre[3]) {
+    double most = 0.0, d[3];
+    for (int64_t i = 0; i < count; i++) {
+        tl_sub3(point + 3 * i, centre, d);
+        most = TL_MAX(tl_norm3(d), most);
+    }
+    return most;
+}
+
+double tl_shape_extent_from(int32_t dim, const talus_shape_def *shape, const double centre[3]) {
+    double most = 0.0, d[3];
+    switch (shape->kind) {
+    case TALUS_SHAPE_POLYHEDRON:
+    case TALUS_SHAPE_MESH:
+        return shape_points_extent(shape->point, shape->point_count, centre);
+    case TALUS_SHAPE_WORM:
+        return shape_points_extent(shape->point, shape->point_count, centre) + shape->radius;
+    case TALUS_SHAPE_CLUMP:
+        for (int32_t k = 0; k < shape->part_count; k++) {
+            const talus_part *part = shape->part + k;
+            tl_sub3(part->position, centre, d);
+            most = TL_MAX(tl_norm3(d) + tl_shape_extent(dim, part->shape), most);
+        }
+        return most;
+    default:
+        return tl_shape_extent(dim, shape) + tl_norm3(centre);
     }
 }
 
@@ -199,7 +230,22 @@ talus_status talus_shape_mass(talus_context *ctx, int32_t dim, const talus_shape
         return TALUS_OK;
     }
     TL_TRY(talus_shape_check(ctx, dim, shape));
-    *out = shape->kind == TALUS_SHAPE_CAPSULE ? shape_capsule_mass(dim, shape, density)
-                                              : shape_simple_mass(dim, shape, density);
+    if (tl_union_is(shape->kind)) return tl_union_mass(ctx, dim, shape, density, out);
+    if (shape->kind == TALUS_SHAPE_MESH) return tl_mesh_mass(ctx, dim, shape, density, out);
+    switch (shape->kind) {
+    case TALUS_SHAPE_CAPSULE:
+        *out = shape_capsule_mass(dim, shape, density);
+        break;
+    case TALUS_SHAPE_ELLIPSOID:
+    case TALUS_SHAPE_SUPERELLIPSOID:
+        *out = tl_round_mass(dim, shape, density);
+        break;
+    case TALUS_SHAPE_CONE:
+        *out =
+            dim == 3 ? tl_round_mass(dim, shape, density) : shape_simple_mass(dim, shape, density);
+        break;
+    default:
+        *out = shape_simple_mass(dim, shape, density);
+    }
     return TALUS_OK;
 }

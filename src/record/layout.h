@@ -6,10 +6,12 @@
 #include "record/store.h"
 
 #define TL_RECORD_FORMAT "talus-recording"
-#define TL_RECORD_VERSION 1
+#define TL_RECORD_VERSION 2
 
 /// X(name, path, width, kind, unit): `width` values of `kind` per row. Offsets stand last, so that
-/// whoever reads them finds what they point to.
+/// whoever reads them finds what they point to. Points, triangles (three corners; in 2D two and −1)
+/// and parts of the shapes follow each other in the order of the shapes, which say how many they
+/// have; the points of a shape's parts come behind its own.
 #define TL_COLUMN_LIST(X)                                                                          \
     X(SHAPE_KIND, "/shapes/kind", 1, INT32, "")                                                    \
     X(SHAPE_RADIUS, "/shapes/radius", 1, FLOAT64, "m")                                             \
@@ -17,6 +19,20 @@
     X(SHAPE_OPEN_TOP, "/shapes/open_top", 1, UINT8, "")                                            \
     X(SHAPE_HEIGHT, "/shapes/height", 1, FLOAT64, "m")                                             \
     X(SHAPE_NORMAL, "/shapes/normal", 3, FLOAT64, "")                                              \
+    X(SHAPE_EXPONENT, "/shapes/exponent", 2, FLOAT64, "")                                          \
+    X(SHAPE_POINTS, "/shapes/points", 1, INT32, "")                                                \
+    X(SHAPE_TRIANGLES, "/shapes/triangles", 1, INT32, "")                                          \
+    X(SHAPE_PARTS, "/shapes/parts", 1, INT32, "")                                                  \
+    X(SHAPE_POINT, "/shape_points/position", 3, FLOAT64, "m")                                      \
+    X(SHAPE_TRIANGLE, "/shape_triangles/corner", 3, INT32, "")                                     \
+    X(PART_KIND, "/shape_parts/kind", 1, INT32, "")                                                \
+    X(PART_RADIUS, "/shape_parts/radius", 1, FLOAT64, "m")                                         \
+    X(PART_HALF, "/shape_parts/half", 3, FLOAT64, "m")                                             \
+    X(PART_HEIGHT, "/shape_parts/height", 1, FLOAT64, "m")                                         \
+    X(PART_EXPONENT, "/shape_parts/exponent", 2, FLOAT64, "")                                      \
+    X(PART_POINTS, "/shape_parts/points", 1, INT32, "")                                            \
+    X(PART_POSITION, "/shape_parts/position", 3, FLOAT64, "m")                                     \
+    X(PART_ORIENTATION, "/shape_parts/orientation", 4, FLOAT64, "")                                \
     X(MATERIAL_FRICTION, "/materials/friction", 1, FLOAT64, "")                                    \
     X(MATERIAL_RESTITUTION, "/materials/restitution", 1, FLOAT64, "")                              \
     X(MATERIAL_RESTITUTION_T, "/materials/restitution_t", 1, FLOAT64, "")                          \

@@ -18,8 +18,12 @@ struct talus_playback {
     char *text[PLAYBACK_TEXTS]; // those of `info`
     int texts;
     tl_column column[TL_COLUMNS];
-    void *value[TL_COLUMNS];  // rows last read; shapes, materials and bodies: all of them
-    int64_t room[TL_COLUMNS]; // rows that fit into it
+    void *value[TL_COLUMNS];     // rows last read; shapes, materials and bodies: all of them
+    int64_t room[TL_COLUMNS];    // rows that fit into it
+    talus_shape_def *shape;      // their arrays point into `value` and what follows
+    talus_part *part;            // of all clumps
+    talus_shape_def *part_shape; // of all parts
+    int32_t *segment;            // 2D: corners of all meshes, two each
 };
 
 static talus_status playback_damaged(const talus_playback *p, const char *entry, const char *what) {
@@ -116,10 +120,13 @@ static talus_status playback_columns(talus_playback *p) {
 
     static const struct {
         int first, last; // columns that must have the same number of rows
-    } groups[] = {
-        {TL_SHAPE_KIND, TL_SHAPE_NORMAL},    {TL_MATERIAL_FRICTION, TL_MATERIAL_TANGENTIAL},
-        {TL_BODY_SHAPE, TL_BODY_MASS},       {TL_FRAME_POSITION, TL_FRAME_SPIN},
-        {TL_CONTACT_A, TL_CONTACT_VELOCITY}, {TL_FRAME_TIME, TL_FRAME_HASH}};
+    } groups[] = {{TL_SHAPE_KIND, TL_SHAPE_PARTS},
+                  {TL_PART_KIND, TL_PART_ORIENTATION},
+                  {TL_MATERIAL_FRICTION, TL_MATERIAL_TANGENTIAL},
+                  {TL_BODY_SHAPE, TL_BODY_MASS},
+                  {TL_FRAME_POSITION, TL_FRAME_SPIN},
+                  {TL_CONTACT_A, TL_CONTACT_VELOCITY},
+                  {TL_FRAME_TIME, TL_FRAME_HASH}};
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         for (int k = groups[g].first + 1; k <= groups[g].last; k++)
             if (p->column[k].rows != p->column[groups[g].first].rows)
@@ -140,14 +147,111 @@ static talus_status playback_columns(talus_playback *p) {
 
 static talus_status playback_check_indices(const talus_playback *p) {
     const int32_t *shape = p->value[TL_BODY_SHAPE], *material = p->value[TL_BODY_MATERIAL];
-    const int32_t *kind = p->value[TL_SHAPE_KIND];
-    for (int64_t i = 0; i < p->column[TL_SHAPE_KIND].rows; i++)
-        if (kind[i] < 0 || kind[i] >= TALUS_SHAPE_KINDS)
-            return playback_damaged(p, "/shapes/kind", "names a kind of shape that is not known");
+    static const int kinds[] = {TL_SHAPE_KIND, TL_PART_KIND};
+    for (int k = 0; k < 2; k++) {
+        const int32_t *kind = p->value[kinds[k]];
+        for (int64_t i = 0; i < p->column[kinds[k]].rows; i++)
+            if (kind[i] < 0 || kind[i] >= TALUS_SHAPE_KINDS)
+                return playback_damaged(p, tl_column_defs[kinds[k]].path,
+                                        "names a kind of shape that is not known");
+    }
     for (int32_t i = 0; i < p->info.bodies; i++)
         if (shape[i] < 0 || shape[i] >= p->column[TL_SHAPE_KIND].rows || material[i] < 0 ||
             material[i] >= p->column[TL_MATERIAL_FRICTION].rows)
             return playback_damaged(p, "/bodies", "names a shape or material that is not there");
+    return TALUS_OK;
+}
+
+static double playback_number(const talus_playback *p, int column, int64_t index) {
+    return ((const double *)p->value[column])[index];
+}
+
+static int32_t playback_integer(const talus_playback *p, int column, int64_t index) {
+    return ((const int32_t *)p->value[column])[index];
+}
+
+// Take `count` of what follows `at` in a column; false: there is not as much.
+static bool playback_take(const talus_playback *p, int column, int32_t count, int64_t *at) {
+    if (count < 0 || count > p->column[column].rows - *at) return false;
+    *at += count;
+    return true;
+}
+
+// Where the arrays of the shapes begin in the columns that hold those of all.
+typedef struct playback_cursor {
+    int64_t point, triangle, part;
+} playback_cursor;
+
+// Columns of a shape or of a part, in the same order.
+typedef struct playback_fields {
+    int kind, radius, half, height, exponent, points;
+} playback_fields;
+
+static bool playback_fill_shape(const talus_playback *p, const playback_fields *f, int64_t i,
+                                playback_cursor *at, talus_shape_def *out) {
+    *out = (talus_shape_def){.kind = (talus_shape_kind)playback_integer(p, f->kind, i),
+                             .radius = playback_number(p, f->radius, i),
+                             .height = playback_number(p, f->height, i),
+                             .point_count = playback_integer(p, f->points, i)};
+    for (int k = 0; k < 3; k++) out->half[k] = playback_number(p, f->half, 3 * i + k);
+    for (int k = 0; k < 2; k++) out->exponent[k] = playback_number(p, f->exponent, 2 * i + k);
+    if (out->point_count > 0) out->point = (double *)p->value[TL_SHAPE_POINT] + 3 * at->point;
+    return playback_take(p, TL_SHAPE_POINT, out->point_count, &at->point);
+}
+
+static bool playback_fill_triangles(talus_playback *p, int64_t i, playback_cursor *at,
+                                    talus_shape_def *out) {
+    const int32_t *corner = (const int32_t *)p->value[TL_SHAPE_TRIANGLE] + 3 * at->triangle;
+    int32_t *segment = p->segment ? p->segment + 2 * at->triangle : NULL;
+    out->triangle_count = playback_integer(p, TL_SHAPE_TRIANGLES, i);
+    if (!playback_take(p, TL_SHAPE_TRIANGLE, out->triangle_count, &at->triangle)) return false;
+    for (int64_t t = 0; t < out->triangle_count; t++)
+        for (int k = 0; k < p->info.dim; k++) {
+            if (corner[3 * t + k] < 0 || corner[3 * t + k] >= out->point_count) return false;
+            if (segment) segment[2 * t + k] = corner[3 * t + k];
+        }
+    if (out->triangle_count > 0) out->triangle = segment ? segment : corner;
+    return true;
+}
+
+static bool playback_fill_parts(talus_playback *p, int64_t i, playback_cursor *at,
+                                talus_shape_def *out) {
+    static const playback_fields fields = {TL_PART_KIND,   TL_PART_RADIUS,   TL_PART_HALF,
+                                           TL_PART_HEIGHT, TL_PART_EXPONENT, TL_PART_POINTS};
+    const int64_t first = at->part;
+    out->part_count = playback_integer(p, TL_SHAPE_PARTS, i);
+    if (!playback_take(p, TL_PART_KIND, out->part_count, &at->part)) return false;
+    if (out->part_count > 0) out->part = p->part + first;
+    for (int64_t k = first; k < at->part; k++) {
+        talus_part *part = &p->part[k];
+        if (!playback_fill_shape(p, &fields, k, at, &p->part_shape[k])) return false;
+        part->shape = &p->part_shape[k];
+        for (int e = 0; e < 3; e++)
+            part->position[e] = playback_number(p, TL_PART_POSITION, 3 * k + e);
+        for (int e = 0; e < 4; e++)
+            part->orientation[e] = playback_number(p, TL_PART_ORIENTATION, 4 * k + e);
+    }
+    return true;
+}
+
+static talus_status playback_shapes(talus_playback *p) {
+    static const playback_fields fields = {TL_SHAPE_KIND,   TL_SHAPE_RADIUS,   TL_SHAPE_HALF,
+                                           TL_SHAPE_HEIGHT, TL_SHAPE_EXPONENT, TL_SHAPE_POINTS};
+    playback_cursor at = {0};
+    TL_TRY(TL_ALLOC(p->ctx, p->column[TL_SHAPE_KIND].rows, &p->shape));
+    TL_TRY(TL_ALLOC(p->ctx, p->column[TL_PART_KIND].rows, &p->part));
+    TL_TRY(TL_ALLOC(p->ctx, p->column[TL_PART_KIND].rows, &p->part_shape));
+    if (p->info.dim == 2)
+        TL_TRY(TL_ALLOC(p->ctx, 2 * p->column[TL_SHAPE_TRIANGLE].rows, &p->segment));
+    for (int64_t i = 0; i < p->column[TL_SHAPE_KIND].rows; i++) {
+        talus_shape_def *s = &p->shape[i];
+        if (!playback_fill_shape(p, &fields, i, &at, s) || !playback_fill_triangles(p, i, &at, s) ||
+            !playback_fill_parts(p, i, &at, s))
+            return playback_damaged(p, "/shapes",
+                                    "has points, triangles or parts that are not there");
+        s->open_top = ((const uint8_t *)p->value[TL_SHAPE_OPEN_TOP])[i] != 0;
+        for (int k = 0; k < 3; k++) s->normal[k] = playback_number(p, TL_SHAPE_NORMAL, 3 * i + k);
+    }
     return TALUS_OK;
 }
 
@@ -181,6 +285,7 @@ talus_status talus_playback_open(talus_context *ctx, const char *path, talus_pla
     TL_GOTO(playback_head(p));
     TL_GOTO(playback_columns(p));
     TL_GOTO(playback_check_indices(p));
+    TL_GOTO(playback_shapes(p));
     TL_GOTO(playback_steps(p));
 done:
     if (status != TALUS_OK)
@@ -201,28 +306,17 @@ void talus_playback_close(talus_playback *p) {
     }
     const talus_status closed = tl_store_close(p->store, false);
     (void)closed; // nothing was written
-    tl_free(p->ctx, p->path);
+    void *const owned[] = {p->shape, p->part, p->part_shape, p->segment, p->path};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(p->ctx, owned[k]);
     tl_free(p->ctx, p);
     tl_hdf5_quiet_end(quiet);
 }
 
 talus_playback_info talus_playback_get_info(const talus_playback *p) { return p->info; }
 
-static double playback_number(const talus_playback *p, int column, int64_t index) {
-    return ((const double *)p->value[column])[index];
-}
-
 bool talus_playback_shape_at(const talus_playback *p, int32_t index, talus_shape_def *out) {
     if (!p || !out || index < 0 || index >= p->column[TL_SHAPE_KIND].rows) return false;
-    *out = (talus_shape_def){
-        .kind = (talus_shape_kind)((const int32_t *)p->value[TL_SHAPE_KIND])[index],
-        .radius = playback_number(p, TL_SHAPE_RADIUS, index),
-        .open_top = ((const uint8_t *)p->value[TL_SHAPE_OPEN_TOP])[index] != 0,
-        .height = playback_number(p, TL_SHAPE_HEIGHT, index)};
-    for (int k = 0; k < 3; k++) {
-        out->half[k] = playback_number(p, TL_SHAPE_HALF, 3 * (int64_t)index + k);
-        out->normal[k] = playback_number(p, TL_SHAPE_NORMAL, 3 * (int64_t)index + k);
-    }
+    *out = p->shape[index];
     return true;
 }
 

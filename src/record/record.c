@@ -58,6 +58,7 @@ static bool record_names(hid_t file) {
         const char *path, *names;
     } list[] = {
         {"/shapes/kind", TALUS_SHAPE_LIST(RECORD_NAME_SHAPE)},
+        {"/shape_parts/kind", TALUS_SHAPE_LIST(RECORD_NAME_SHAPE)},
         {"/bodies/motion", "free, fixed, velocity, oscillation, rotation, keyframes, "},
         {"/contacts/status", "open, sticking, sliding, "},
         {"/ledger/outcome", TALUS_OUTCOME_LIST(RECORD_NAME_OUTCOME)},
@@ -202,11 +203,55 @@ done:
     return status;
 }
 
+// Points of a shape that has them.
+static int32_t record_point_count(const talus_shape_def *s) {
+    const bool has = s->kind == TALUS_SHAPE_POLYHEDRON || s->kind == TALUS_SHAPE_WORM ||
+                     s->kind == TALUS_SHAPE_MESH;
+    return has && s->point ? s->point_count : 0;
+}
+
+static talus_status record_parts(talus_recording *r, const talus_shape_def *s) {
+    for (int32_t k = 0; s->kind == TALUS_SHAPE_CLUMP && k < s->part_count; k++) {
+        const talus_part *part = &s->part[k];
+        const int32_t kind = (int32_t)part->shape->kind, points = record_point_count(part->shape);
+        TL_TRY(record_append(r, TL_PART_KIND, 1, &kind));
+        TL_TRY(record_append(r, TL_PART_RADIUS, 1, &part->shape->radius));
+        TL_TRY(record_append(r, TL_PART_HALF, 1, part->shape->half));
+        TL_TRY(record_append(r, TL_PART_HEIGHT, 1, &part->shape->height));
+        TL_TRY(record_append(r, TL_PART_EXPONENT, 1, part->shape->exponent));
+        TL_TRY(record_append(r, TL_PART_POINTS, 1, &points));
+        TL_TRY(record_append(r, TL_PART_POSITION, 1, part->position));
+        TL_TRY(record_append(r, TL_PART_ORIENTATION, 1, part->orientation));
+        TL_TRY(record_append(r, TL_SHAPE_POINT, points, part->shape->point));
+    }
+    return TALUS_OK;
+}
+
+static talus_status record_triangles(talus_recording *r, int32_t dim, const talus_shape_def *s,
+                                     int32_t count) {
+    enum { ROWS = 256 };
+    int32_t row[ROWS][3];
+    if (dim == 3) return record_append(r, TL_SHAPE_TRIANGLE, count, s->triangle);
+    for (int32_t t = 0; t < count; t += ROWS) {
+        const int32_t rows = count - t < ROWS ? count - t : ROWS;
+        for (int32_t i = 0; i < rows; i++) {
+            row[i][0] = s->triangle[2 * (int64_t)(t + i)];
+            row[i][1] = s->triangle[2 * (int64_t)(t + i) + 1];
+            row[i][2] = -1;
+        }
+        TL_TRY(record_append(r, TL_SHAPE_TRIANGLE, rows, row));
+    }
+    return TALUS_OK;
+}
+
 // Shapes that are new since the last frame; likewise materials.
 static talus_status record_shapes(talus_recording *r, const talus_world *w) {
+    const int32_t dim = talus_world_get_def(w).dim;
     talus_shape_def s;
     while (talus_world_shape_at(w, (int32_t)r->column[TL_SHAPE_KIND].rows, &s)) {
-        const int32_t kind = (int32_t)s.kind;
+        const int32_t kind = (int32_t)s.kind, points = record_point_count(&s);
+        const int32_t triangles = s.kind == TALUS_SHAPE_MESH ? s.triangle_count : 0;
+        const int32_t parts = s.kind == TALUS_SHAPE_CLUMP ? s.part_count : 0;
         const uint8_t open_top = s.open_top;
         TL_TRY(record_append(r, TL_SHAPE_KIND, 1, &kind));
         TL_TRY(record_append(r, TL_SHAPE_RADIUS, 1, &s.radius));
@@ -214,6 +259,13 @@ static talus_status record_shapes(talus_recording *r, const talus_world *w) {
         TL_TRY(record_append(r, TL_SHAPE_OPEN_TOP, 1, &open_top));
         TL_TRY(record_append(r, TL_SHAPE_HEIGHT, 1, &s.height));
         TL_TRY(record_append(r, TL_SHAPE_NORMAL, 1, s.normal));
+        TL_TRY(record_append(r, TL_SHAPE_EXPONENT, 1, s.exponent));
+        TL_TRY(record_append(r, TL_SHAPE_POINTS, 1, &points));
+        TL_TRY(record_append(r, TL_SHAPE_TRIANGLES, 1, &triangles));
+        TL_TRY(record_append(r, TL_SHAPE_PARTS, 1, &parts));
+        TL_TRY(record_append(r, TL_SHAPE_POINT, points, s.point));
+        TL_TRY(record_triangles(r, dim, &s, triangles));
+        TL_TRY(record_parts(r, &s));
     }
     return TALUS_OK;
 }

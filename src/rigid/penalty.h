@@ -96,8 +96,10 @@ uint64_t tl_springs_hash(const tl_springs *s, uint64_t seed);
 int64_t tl_springs_save(const tl_springs *s, double *out);
 talus_status tl_springs_load(tl_springs *s, const double *in, int64_t count) TALUS_MUST_CHECK;
 
-/// Curvature that the hertz law takes for a shape [1/m]: 1/radius of balls and cylinders, 0 of
-/// planes and container walls, −1/radius of drums, that of the ball of equal volume for boxes.
+/// Curvature that the hertz law takes for a shape [1/m]: 1/radius of balls, cylinders, capsules,
+/// worms and cones (of its base), 0 of planes, container walls and meshes, −1/radius of drums, that
+/// of the ball of equal volume for boxes and ellipsoids (superellipsoids like these), of the ball
+/// through its points on the mean for a polyhedron, of its largest part for a clump.
 double tl_springs_curvature(int32_t dim, const talus_shape_def *shape);
 /// Mass of a pair: m_a m_b / (m_a + m_b), that of the free one where the other is 0.
 double tl_springs_mass(double mass_a, double mass_b);

@@ -2,6 +2,7 @@
 // Normal laws of the penalty scheme, and damping from restitution [theory/penalty (P1)–(P6)].
 #include "rigid/penalty_law.h"
 #include "base/context.h"
+#include "base/vec3.h"
 #include "rigid/penalty.h"
 #include <math.h>
 
@@ -18,18 +19,48 @@ double tl_springs_mass(double mass_a, double mass_b) {
     return mass_a * mass_b / (mass_a + mass_b);
 }
 
+// Of the ball about the middle of the points that goes through them on the mean.
+static double law_points_curvature(const talus_shape_def *shape) {
+    double middle[3] = {0.0}, sum = 0.0;
+    for (int64_t i = 0; i < shape->point_count; i++)
+        tl_axpy3(middle, 1.0 / shape->point_count, shape->point + 3 * i, middle);
+    for (int64_t i = 0; i < shape->point_count; i++) {
+        double d[3];
+        tl_sub3(shape->point + 3 * i, middle, d);
+        sum += tl_norm3(d);
+    }
+    return shape->point_count / sum;
+}
+
+// Of the largest part of a clump: the least.
+static double law_clump_curvature(int32_t dim, const talus_shape_def *shape) {
+    double least = INFINITY;
+    for (int32_t k = 0; k < shape->part_count; k++)
+        least = fmin(least, tl_springs_curvature(dim, shape->part[k].shape));
+    return least;
+}
+
 double tl_springs_curvature(int32_t dim, const talus_shape_def *shape) {
+    const double *half = shape->half;
     switch (shape->kind) {
     case TALUS_SHAPE_SPHERE:
     case TALUS_SHAPE_CYLINDER:
+    case TALUS_SHAPE_CAPSULE:
+    case TALUS_SHAPE_WORM:
+    case TALUS_SHAPE_CONE:
         return 1.0 / shape->radius;
+    case TALUS_SHAPE_ELLIPSOID:
+    case TALUS_SHAPE_SUPERELLIPSOID:
+        return 1.0 / (dim == 2 ? sqrt(half[0] * half[1]) : cbrt(half[0] * half[1] * half[2]));
+    case TALUS_SHAPE_POLYHEDRON:
+        return law_points_curvature(shape);
+    case TALUS_SHAPE_CLUMP:
+        return law_clump_curvature(dim, shape);
     case TALUS_SHAPE_DRUM:
         return -1.0 / shape->radius;
-    case TALUS_SHAPE_BOX: {
-        const double *half = shape->half;
+    case TALUS_SHAPE_BOX:
         if (dim == 2) return sqrt(law_pi / (4.0 * half[0] * half[1]));
         return cbrt(law_pi / (6.0 * half[0] * half[1] * half[2]));
-    }
     default:
         return 0.0;
     }

@@ -38,6 +38,11 @@ static talus_status rigid_grow_bodies(tl_rigid *m, int32_t room) {
     }
     if (m->damping) TL_TRY(tl_realloc(ctx, 2 * n, 2 * (int64_t)room, sizeof(double), &m->damping));
     if (m->locked) TL_TRY(tl_realloc(ctx, 6 * n, 6 * (int64_t)room, sizeof(bool), &m->locked));
+    if (m->offset) {
+        TL_TRY(tl_realloc(ctx, n, room, sizeof *m->offset, &m->offset));
+        TL_TRY(tl_realloc(ctx, 3 * n, 3 * (int64_t)room, sizeof(double), &m->shape_x));
+        TL_TRY(tl_realloc(ctx, 4 * n, 4 * (int64_t)room, sizeof(double), &m->shape_q));
+    }
     m->room = room;
     return TALUS_OK;
 }
@@ -45,6 +50,16 @@ static talus_status rigid_grow_bodies(tl_rigid *m, int32_t room) {
 static talus_status rigid_need_forces(tl_rigid *m) {
     if (!m->torque) TL_TRY(TL_ALLOC(m->base.ctx, 3 * (int64_t)m->room, &m->torque));
     if (!m->force) TL_TRY(TL_ALLOC(m->base.ctx, 3 * (int64_t)m->room, &m->force));
+    return TALUS_OK;
+}
+
+static talus_status rigid_need_offset(tl_rigid *m) {
+    if (m->offset) return TALUS_OK;
+    if (!m->shape_x) TL_TRY(TL_ALLOC(m->base.ctx, 3 * (int64_t)m->room, &m->shape_x));
+    if (!m->shape_q) TL_TRY(TL_ALLOC(m->base.ctx, 4 * (int64_t)m->room, &m->shape_q));
+    TL_TRY(TL_ALLOC(m->base.ctx, m->room, &m->offset));
+    for (int32_t i = 0; i < m->count; i++) m->offset[i] = (tl_pose){.q = {1.0}};
+    tl_rigid_show(m);
     return TALUS_OK;
 }
 
@@ -142,8 +157,6 @@ talus_status tl_rigid_reserve(tl_rigid *m, const talus_body_def *body, const tal
     double weight, inertia[3];
     rigid_mass(m, body, mass, &weight, inertia);
     if (body->motion.kind == TALUS_MOTION_FREE) TL_TRY(rigid_check_mass(m, weight, inertia));
-    TL_REQUIRE(ctx, rigid_all_zero(mass->centre, 3), TALUS_ERR_ARG,
-               "body: the centre of mass of its shape is not the origin of the shape");
     TL_REQUIRE(ctx, m->count < INT32_MAX / 8, TALUS_ERR_ARG, "body: too many bodies");
     if (m->count == m->room) TL_TRY(rigid_grow_bodies(m, m->room + m->room / 2 + 16));
     if (!rigid_all_zero(body->force, 3) || !rigid_all_zero(body->torque, 3))
@@ -152,8 +165,60 @@ talus_status tl_rigid_reserve(tl_rigid *m, const talus_body_def *body, const tal
         TL_TRY(TL_ALLOC(ctx, 2 * (int64_t)m->room, &m->damping));
     for (int k = 0; k < 6; k++)
         if (body->locked[k] && !m->locked) TL_TRY(TL_ALLOC(ctx, 6 * (int64_t)m->room, &m->locked));
+    if (tl_rigid_offset(mass, &(tl_pose){0})) TL_TRY(rigid_need_offset(m));
     return rigid_need_script(m);
 }
+
+// ---- the frame of the shape --------------------------------------------------------------------
+
+bool tl_rigid_offset(const talus_mass *mass, tl_pose *out) {
+    if (rigid_all_zero(mass->centre, 3) && rigid_all_zero(mass->axes + 1, 3)) return false;
+    tl_pose frame = {.x = {mass->centre[0], mass->centre[1], mass->centre[2]}};
+    memcpy(frame.q, mass->axes, sizeof frame.q);
+    tl_pose_invert(&frame, out);
+    return true;
+}
+
+static tl_pose rigid_pose(const double x[3], const double q[4]) {
+    return (tl_pose){.x = {x[0], x[1], x[2]}, .q = {q[0], q[1], q[2], q[3]}};
+}
+
+// The shape's frame of body i when the body's is (x, q) …
+static void rigid_to_shape(const tl_rigid *m, int32_t i, double x[3], double q[4]) {
+    if (!m->offset) return;
+    const tl_pose body = rigid_pose(x, q);
+    tl_pose shape;
+    tl_pose_mul(&body, &m->offset[i], &shape);
+    tl_copy3(shape.x, x);
+    memcpy(q, shape.q, sizeof shape.q);
+    tl_quat_normalise(q);
+}
+
+// … and back.
+static void rigid_from_shape(const tl_rigid *m, int32_t i, double x[3], double q[4]) {
+    if (!m->offset) return;
+    const tl_pose shape = rigid_pose(x, q);
+    tl_pose back, body;
+    tl_pose_invert(&m->offset[i], &back);
+    tl_pose_mul(&shape, &back, &body);
+    tl_copy3(body.x, x);
+    memcpy(q, body.q, sizeof body.q);
+    tl_quat_normalise(q);
+}
+
+static void rigid_show_body(tl_rigid *m, int32_t i) {
+    if (!m->offset) return;
+    double *x = m->shape_x + 3 * (int64_t)i, *q = m->shape_q + 4 * (int64_t)i;
+    tl_copy3(m->x + 3 * (int64_t)i, x);
+    memcpy(q, m->q + 4 * (int64_t)i, 4 * sizeof *q);
+    rigid_to_shape(m, i, x, q);
+}
+
+void tl_rigid_show(tl_rigid *m) {
+    for (int32_t i = 0; m->offset && i < m->count; i++) rigid_show_body(m, i);
+}
+
+// ---- adding, continued -------------------------------------------------------------------------
 
 unsigned tl_rigid_mask(const tl_rigid *m, int32_t body) {
     unsigned mask = m->dim == 2 ? 0x23U : 0x3fU;
@@ -188,6 +253,7 @@ talus_status tl_rigid_add(tl_rigid *m, const talus_body_def *body, const talus_m
     tl_copy3(body->position, m->x + at);
     memcpy(q, body->orientation, 4 * sizeof *q);
     tl_quat_normalise(q);
+    if (m->offset && !tl_rigid_offset(mass, &m->offset[i])) m->offset[i] = (tl_pose){.q = {1.0}};
     tl_copy3(body->velocity, m->v + at);
     tl_copy3(body->spin, m->spin + at);
     rigid_mass(m, body, mass, m->weight + i, m->inertia + at);
@@ -209,7 +275,9 @@ talus_status tl_rigid_add(tl_rigid *m, const talus_body_def *body, const talus_m
         m->script_of[i] = m->script_count++;
         tl_script_pose(s, t, m->x + at, q);
     }
+    rigid_from_shape(m, i, m->x + at, q);
     rigid_begin_motion(m, i, body->motion.kind);
+    rigid_show_body(m, i);
     m->count++;
     return TALUS_OK;
 }
@@ -243,13 +311,16 @@ talus_status tl_rigid_set_motion(tl_rigid *m, int32_t body, const talus_motion_d
     tl_script next = {0};
     if (rigid_is_scripted(motion->kind)) {
         if (m->script_of[body] < 0) TL_TRY(rigid_need_script(m));
-        double *q = m->q + 4 * (int64_t)body;
-        TL_TRY(tl_script_init(m->base.ctx, motion, t, m->x + at, q, &next));
+        double x[3], q[4];
+        tl_copy3(m->x + at, x);
+        memcpy(q, m->q + 4 * (int64_t)body, sizeof q);
+        rigid_to_shape(m, body, x, q);
+        TL_TRY(tl_script_init(m->base.ctx, motion, t, x, q, &next));
         if (m->script_of[body] < 0) m->script_of[body] = m->script_count++;
         tl_script *s = m->script + m->script_of[body];
         tl_script_clear(m->base.ctx, s);
         *s = next;
-        tl_script_pose(s, t, m->x + at, q);
+        tl_rigid_script_pose(m, body, t, m->x + at, m->q + 4 * (int64_t)body);
     } else if (m->script_of[body] >= 0) { // the last script takes the place of this one
         const int32_t hole = m->script_of[body], last = --m->script_count;
         tl_script_clear(m->base.ctx, m->script + hole);
@@ -260,6 +331,7 @@ talus_status tl_rigid_set_motion(tl_rigid *m, int32_t body, const talus_motion_d
         m->script_of[body] = -1;
     }
     rigid_begin_motion(m, body, motion->kind);
+    rigid_show_body(m, body);
     return TALUS_OK;
 }
 
@@ -267,15 +339,47 @@ void tl_rigid_run_scripts(tl_rigid *m, double time, double h) {
     for (int32_t k = 0; k < m->script_count; k++) tl_script_step(m->script + k, time, h);
 }
 
-void tl_rigid_commit_scripts(tl_rigid *m) {
+void tl_rigid_script_pose(const tl_rigid *m, int32_t i, double t, double x[3], double q[4]) {
+    tl_script_pose(m->script + m->script_of[i], t, x, q);
+    rigid_from_shape(m, i, x, q);
+}
+
+void tl_rigid_script_velocity(const tl_rigid *m, int32_t i, double h, const double q[4],
+                              const double arm[3], double out[3]) {
+    const tl_script *s = m->script + m->script_of[i];
+    if (!m->offset) {
+        tl_script_velocity(s, h, q, arm, out);
+        return;
+    }
+    double x[3] = {0.0}, turned[4], from[3];
+    memcpy(turned, q, sizeof turned);
+    rigid_to_shape(m, i, x, turned);
+    tl_sub3(arm, x, from);
+    tl_script_velocity(s, h, turned, from, out);
+}
+
+void tl_rigid_script_mean(const tl_rigid *m, int32_t i, double h, double out[3]) {
+    const tl_script *s = m->script + m->script_of[i];
+    tl_copy3(s->velocity, out);
+    if (!m->offset) return;
+    double x[3] = {0.0}, q[4];
+    memcpy(q, s->begin, sizeof q);
+    rigid_from_shape(m, i, x, q);
+    tl_script_velocity(s, h, s->begin, x, out);
+}
+
+void tl_rigid_commit_scripts(tl_rigid *m, double h) {
     for (int32_t i = 0; m->script_count > 0 && i < m->count; i++) {
         if (m->script_of[i] < 0) continue;
         const tl_script *s = m->script + m->script_of[i];
         const int64_t at = 3 * (int64_t)i;
+        double *q = m->q + 4 * (int64_t)i;
         tl_copy3(s->position, m->x + at);
-        memcpy(m->q + 4 * (int64_t)i, s->end, sizeof s->end);
-        tl_copy3(s->velocity, m->v + at);
+        memcpy(q, s->end, sizeof s->end);
+        rigid_from_shape(m, i, m->x + at, q);
+        tl_rigid_script_mean(m, i, h, m->v + at);
         tl_copy3(s->spin, m->spin + at);
-        tl_rotate_back(s->end, s->spin, m->own_spin + at);
+        tl_rotate_back(q, s->spin, m->own_spin + at);
     }
+    tl_rigid_show(m);
 }

@@ -25,7 +25,8 @@ static void rigid_destroy(tl_model *base) {
     for (int32_t k = 0; k < m->script_count; k++) tl_script_clear(ctx, m->script + k);
     void *const owned[] = {m->x,       m->q,       m->v,      m->spin,   m->own_spin, m->mass,
                            m->weight,  m->inertia, m->swing,  m->extent, m->force,    m->torque,
-                           m->damping, m->locked,  m->script, m->motion, m->group,    m->script_of};
+                           m->damping, m->locked,  m->script, m->motion, m->group,    m->script_of,
+                           m->offset,  m->shape_x, m->shape_q};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(ctx, owned[k]);
     tl_free(ctx, m);
 }
@@ -233,10 +234,11 @@ static double rigid_speed(const tl_model *base, const tl_step *step, bool slip) 
             tl_script s = m->script[m->script_of[i]];
             tl_script_step(&s, step->time, step->h);
             const double spin = tl_norm3(s.spin);
+            const double away = m->offset ? tl_norm3(m->offset[i].x) : 0.0;
             double speed = tl_norm3(s.velocity);
             if (spin > 0.0)
-                speed += spin *
-                         (isfinite(lever[i]) ? lever[i] : rigid_farthest(m, m->x + 3 * (int64_t)i));
+                speed += spin * (isfinite(lever[i]) ? lever[i] + away
+                                                    : rigid_farthest(m, m->x + 3 * (int64_t)i));
             most = fmax(most, speed);
         }
     }
@@ -258,7 +260,7 @@ static talus_status rigid_place(tl_model *base, const tl_step *step, tl_pose *po
     for (int32_t i = 0; i < m->count; i++) {
         const double *x = m->x + 3 * (int64_t)i, *q = m->q + 4 * (int64_t)i;
         if (m->script_of[i] >= 0) {
-            tl_script_pose(m->script + m->script_of[i], step->time + part, pose[i].x, pose[i].q);
+            tl_rigid_script_pose(m, i, step->time + part, pose[i].x, pose[i].q);
             continue;
         }
         tl_copy3(x, pose[i].x);
@@ -354,8 +356,7 @@ static void rigid_row(const tl_model *base, const tl_step *step, int32_t item, c
     const tl_rigid *m = rigid_of(base);
     if (m->group[item] < 0) {
         double v[3] = {0};
-        if (m->script_of[item] >= 0)
-            tl_script_velocity(m->script + m->script_of[item], step->h, pose->q, arm, v);
+        if (m->script_of[item] >= 0) tl_rigid_script_velocity(m, item, step->h, pose->q, arm, v);
         for (int32_t k = 0; k < count; k++) out[k] += tl_dot3(direction + 3 * k, v);
         return;
     }
@@ -458,7 +459,7 @@ static void rigid_commit(tl_model *base, const tl_step *step, const double *v) {
         rigid_commit_body(m, i, &u, step, v);
         v += u.linear + u.spins;
     }
-    tl_rigid_commit_scripts(m);
+    tl_rigid_commit_scripts(m, step->h);
 }
 
 static void rigid_account(const tl_model *base, const double gravity[3], tl_account *add) {

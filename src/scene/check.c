@@ -156,7 +156,7 @@ static talus_status check_axis(const talus_scene *s, const tl_node *map, double 
     return TALUS_OK;
 }
 
-static talus_status check_rotate(const talus_scene *s, tl_rotate_keys *rotate, double q[4]) {
+talus_status tl_scene_rotation(const talus_scene *s, tl_rotate_keys *rotate, double q[4]) {
     double turn[3];
     q[0] = 1.0, q[1] = q[2] = q[3] = 0.0;
     if (!rotate->node) return TALUS_OK;
@@ -182,7 +182,7 @@ static talus_status check_keyframes(talus_scene *s, const tl_motion_keys *keys,
         }
         copy[k].time = frame[k].time;
         tl_copy3(frame[k].at, copy[k].position);
-        TL_TRY(check_rotate(s, &frame[k].rotate, copy[k].orientation));
+        TL_TRY(tl_scene_rotation(s, &frame[k].rotate, copy[k].orientation));
     }
     out->keyframe = copy;
     out->keyframe_count = keys->keyframes.count;
@@ -226,7 +226,8 @@ static talus_status check_mobility(talus_scene *s, tl_source *source) {
     static const char *const free_only[] = {"velocity", "spin",    "force",  "torque",
                                             "inertia",  "damping", "locked", "spin_damping"};
     const tl_node *fixed = tl_node_find(source->node, "fixed"), *node = source->node;
-    const bool unbounded = isinf(source->extent);
+    const bool mesh = source->shape.kind == TALUS_SHAPE_MESH;
+    const bool unbounded = isinf(source->extent) || mesh;
     const bool still = fixed ? source->body->fixed : unbounded;
     source->motion = (talus_motion_def){.kind = TALUS_MOTION_FREE};
     if (source->body->motion.node) {
@@ -237,8 +238,9 @@ static talus_status check_mobility(talus_scene *s, tl_source *source) {
     } else if (still) {
         source->motion.kind = TALUS_MOTION_FIXED;
     } else if (unbounded) {
-        return tl_node_fail(&s->doc, fixed, "a %s has no end and cannot move freely; give a motion",
-                            talus_shape_text(source->shape.kind));
+        return tl_node_fail(&s->doc, fixed, "a %s %s and cannot move freely; give a motion",
+                            talus_shape_text(source->shape.kind),
+                            mesh ? "is an obstacle" : "has no end");
     }
     for (size_t k = 0; k < sizeof free_only / sizeof *free_only; k++) {
         const tl_node *at = tl_node_find(node, free_only[k]);
@@ -260,7 +262,7 @@ static talus_status check_source(talus_scene *s, tl_source *source) {
         return tl_scene_fail_name(&s->doc, tl_node_find(source->node, "material"), body->material,
                                   "a material", check_material_name, s);
     }
-    TL_TRY(check_rotate(s, &body->rotate, source->orientation));
+    TL_TRY(tl_scene_rotation(s, &body->rotate, source->orientation));
     TL_TRY(tl_spread_check(&s->doc, &body->mass));
     if (source->single && body->mass.law != TL_LAW_CONSTANT) {
         return tl_node_fail(&s->doc, body->mass.node, "a distribution is for grains");

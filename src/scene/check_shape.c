@@ -1,91 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes: from the keys of a body, of grains or of an entry of `shapes` to a talus_shape_def; and
-// the regions and counts of grains.
+// The shapes of bodies, of grains and of entries of `shapes`, and the regions and counts of grains.
 #include "base/vec3.h"
 #include "scene/scene_impl.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static int shape_kind(const char *name) {
-    for (int k = 0; k < TALUS_SHAPE_KINDS; k++)
-        if (strcmp(talus_shape_text((talus_shape_kind)k), name) == 0) return k;
-    return -1;
-}
-
-static int32_t shape_find(const talus_scene *s, const char *name) {
-    const tl_scene_shape *shapes = s->keys.shapes.data;
-    for (int32_t k = 0; k < s->keys.shapes.count; k++)
-        if (strcmp(shapes[k].node->key, name) == 0) return k;
-    return -1;
-}
-
-// The kinds, then the names of `shapes`.
-static const char *shape_name(const void *user, int32_t k) {
-    const talus_scene *s = user;
-    const tl_scene_shape *shapes = s->keys.shapes.data;
-    if (k < TALUS_SHAPE_KINDS) return talus_shape_text((talus_shape_kind)k);
-    k -= TALUS_SHAPE_KINDS;
-    return k < s->keys.shapes.count ? shapes[k].node->key : NULL;
-}
-
-// A shape whose kind is written at `node`. Radius 1 stands in for a distribution.
-static talus_status shape_make(const talus_scene *s, const tl_node *node, tl_shape_keys *keys,
-                               int kind, talus_shape_def *out) {
-    const tl_node *height = tl_node_find(node, "height");
-    *out = (talus_shape_def){.kind = (talus_shape_kind)kind, .open_top = keys->open_top};
-    TL_TRY(tl_spread_check(&s->doc, &keys->radius));
-    out->radius = keys->radius.law == TL_LAW_CONSTANT ? keys->radius.value : 1.0;
-    for (int k = 0; k < s->dim; k++) out->half[k] = 0.5 * keys->size[k];
-    const double n = tl_norm3(keys->normal);
-    const tl_node *normal = tl_node_find(node, "normal");
-    if (normal && !(n > 0.0)) return tl_node_fail(&s->doc, normal, "must not be zero");
-    out->normal[s->dim - 1] = 1.0; // up
-    if (normal) tl_scale3(1.0 / n, keys->normal, out->normal);
-    const tl_node *size = tl_node_find(node, "size");
-    bool walls = !size, endless = false;
-    for (int k = 0; k < s->dim; k++) {
-        walls = walls || isfinite(out->half[k]);
-        endless = endless || isinf(out->half[k]);
-    }
-    if (!walls)
-        return tl_node_fail(&s->doc, size, "a container needs walls along one axis at least");
-    if (endless && out->kind == TALUS_SHAPE_BOX) {
-        return tl_node_fail(&s->doc, size, "a box must be finite");
-    }
-    if (height && s->dim == 2) {
-        return tl_node_fail(&s->doc, height, "in 2D a %s is a circle; leave the height out",
-                            talus_shape_text(out->kind));
-    }
-    if (!height && s->dim == 3 && out->kind == TALUS_SHAPE_CYLINDER) {
-        return tl_node_fail(&s->doc, node, "'height' is missing (shape: cylinder)");
-    }
-    out->height = height ? keys->height : INFINITY;
-    if (talus_shape_check(s->ctx, s->dim, out) != TALUS_OK) {
-        char reason[300];
-        (void)snprintf(reason, sizeof reason, "%s", talus_context_last_error(s->ctx));
-        return tl_node_fail(&s->doc, node, "%s", reason);
-    }
-    return TALUS_OK;
-}
-
-static talus_status shape_resolve(const talus_scene *s, const tl_node *node, tl_shape_keys *keys,
-                                  talus_shape_def *out) {
-    const int kind = shape_kind(keys->shape);
-    if (kind >= 0) return shape_make(s, node, keys, kind, out);
-    const int32_t named = shape_find(s, keys->shape);
-    if (named < 0) {
-        return tl_scene_fail_name(&s->doc, tl_node_find(node, "shape"), keys->shape, "a shape",
-                                  shape_name, s);
-    }
-    tl_scene_shape *shape = (tl_scene_shape *)s->keys.shapes.data + named;
-    return shape_make(s, shape->node, &shape->shape, shape_kind(shape->shape.shape), out);
-}
-
 static talus_status shape_check_named(const talus_scene *s, tl_scene_shape *shape) {
     talus_shape_def def;
-    const int kind = shape_kind(shape->shape.shape);
-    if (shape_kind(shape->node->key) >= 0) {
+    const int kind = tl_shape_kind(shape->shape.shape);
+    if (tl_shape_kind(shape->node->key) >= 0) {
         return tl_node_fail_key(&s->doc, shape->node,
                                 "'%s' is a shape already; choose another name", shape->node->key);
     }
@@ -94,7 +18,7 @@ static talus_status shape_check_named(const talus_scene *s, tl_scene_shape *shap
                             " = '%.60s': in 'shapes' this must be a kind of shape, not a name",
                             shape->shape.shape);
     }
-    TL_TRY(shape_make(s, shape->node, &shape->shape, kind, &def));
+    TL_TRY(tl_shape_make(s, shape->node, &shape->shape, &def));
     if (shape->shape.radius.law != TL_LAW_CONSTANT) {
         return tl_node_fail(&s->doc, shape->shape.radius.node,
                             "a distribution is for grains; use 'scale' there");
@@ -108,9 +32,14 @@ void tl_shape_wide(int32_t dim, const talus_shape_def *shape, bool turned, doubl
     if (turned) return;
     if (shape->kind == TALUS_SHAPE_BOX) {
         tl_copy3(shape->half, wide);
+    } else if (shape->kind == TALUS_SHAPE_ELLIPSOID || shape->kind == TALUS_SHAPE_SUPERELLIPSOID) {
+        tl_copy3(shape->half, wide);
     } else if (shape->kind == TALUS_SHAPE_CYLINDER) {
         wide[0] = wide[1] = shape->radius;
         wide[2] = 0.5 * shape->height;
+    } else if (shape->kind == TALUS_SHAPE_CAPSULE) {
+        wide[0] = wide[1] = wide[2] = shape->radius;
+        wide[dim - 1] += 0.5 * shape->height;
     }
 }
 
@@ -149,6 +78,11 @@ static talus_status shape_check_grains(const talus_scene *s, tl_source *source) 
     const tl_node *counts = tl_node_find(g->node, "counts"),
                   *count = tl_node_find(g->node, "count");
     const bool sized = g->fill == TL_FILL_LATTICE || g->fill == TL_FILL_LAYERS;
+    if (source->shape.kind == TALUS_SHAPE_MESH) {
+        return tl_node_fail(&s->doc, g->node,
+                            "grains cannot be meshes, which are obstacles; a polyhedron or a clump "
+                            "can move");
+    }
     if (isinf(source->extent)) {
         return tl_node_fail(&s->doc, g->node, "grains cannot be of the unbounded shape %s",
                             talus_shape_text(source->shape.kind));
@@ -174,7 +108,7 @@ static talus_status shape_check_grains(const talus_scene *s, tl_source *source) 
 static talus_status shape_check_source(const talus_scene *s, tl_source *source) {
     tl_shape_keys *keys =
         (tl_shape_keys *)(source->single ? &source->single->shape : &source->grains->shape);
-    TL_TRY(shape_resolve(s, source->node, keys, &source->shape));
+    TL_TRY(tl_shape_resolve(s, source->node, keys, &source->shape));
     if (source->single && keys->radius.law != TL_LAW_CONSTANT) {
         return tl_node_fail(&s->doc, keys->radius.node, "a distribution is for grains");
     }

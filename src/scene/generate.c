@@ -57,8 +57,6 @@ talus_status tl_scene_draw(talus_scene *s, int32_t index, tl_rng *rng, tl_grain 
     talus_shape_def shape = source->shape;
     if (radius->law != TL_LAW_CONSTANT) shape.radius = tl_spread_draw(radius, rng);
     const double scale = tl_spread_draw(&g->scale, rng);
-    shape.radius *= scale, shape.height *= scale;
-    tl_scale3(scale, shape.half, shape.half);
     if (g->body.mass.node) out->mass = tl_spread_draw(&g->body.mass, rng);
     memcpy(out->q, source->orientation, sizeof out->q);
     if (g->random_turn) generate_turn(s->dim, rng, out->q);
@@ -66,6 +64,7 @@ talus_status tl_scene_draw(talus_scene *s, int32_t index, tl_rng *rng, tl_grain 
     if (same && source->count > 0) {
         out->shape = s->shape_count - 1; // of the grain before
     } else {
+        TL_TRY(tl_shape_scale(s, scale, &shape));
         TL_TRY(generate_shape(s, &shape, &out->shape));
     }
     source->count++;
@@ -242,6 +241,16 @@ static talus_status generate_single(talus_scene *s, int32_t index) {
     return TALUS_OK;
 }
 
+// What finding room beside single bodies takes (tl_scene_hits).
+static talus_status generate_solids(talus_scene *s) {
+    TL_TRY(TL_ALLOC(s->ctx, s->shape_count, &s->solid));
+    s->solid_count = s->shape_count;
+    for (int32_t k = 0; k < s->shape_count; k++)
+        if (s->shape[k].kind > TALUS_SHAPE_CYLINDER)
+            TL_TRY(tl_solid_create(s->ctx, s->dim, &s->shape[k], &s->solid[k]));
+    return TALUS_OK;
+}
+
 static talus_status generate_rain(talus_scene *s, int32_t index, tl_rng *rng) {
     tl_source *source = &s->source[index];
     const tl_scene_grains *g = source->grains;
@@ -291,6 +300,7 @@ static talus_status generate_sort_rain(talus_scene *s) {
 
 talus_status tl_scene_generate(talus_scene *s) {
     for (int32_t k = 0; k < s->single_count; k++) TL_TRY(generate_single(s, k));
+    TL_TRY(generate_solids(s));
     // Those of the start come before all rain.
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t k = s->single_count; k < s->source_count; k++) {

@@ -46,31 +46,20 @@ static talus_status rain_look(const talus_scene *s, const tl_source *source,
 // Whether the ball around a grain at x keeps its clearance from the bodies near.
 static bool rain_is_free(const talus_scene *s, const talus_body_view *view, const rain_near *near,
                          const double x[3], double extent, double clearance) {
-    const talus_shape_def ball = {.kind = TALUS_SHAPE_SPHERE, .radius = extent};
-    tl_pose here = {.q = {1.0, 0.0, 0.0, 0.0}};
-    const tl_placed a = {.shape = &ball, .pose = &here};
-    tl_copy3(x, here.x);
     for (int32_t k = 0; k < near->count; k++) {
         const size_t body = (size_t)near->body[k];
         const talus_shape_def *shape = &s->shape[view->shape[body]];
         const double size = tl_shape_extent(s->dim, shape);
         tl_pose pose;
         tl_walls walls;
-        tl_touch touch[TL_PAIR_MOST];
-        double d[3];
         for (int j = 0; j < 3; j++) {
             const double period = isfinite(size) ? s->keys.period[j] : 0.0;
             pose.x[j] = view->position[3 * body + (size_t)j];
             if (period > 0.0) pose.x[j] -= period * floor((pose.x[j] - x[j]) / period + 0.5);
         }
         memcpy(pose.q, view->orientation + 4 * body, sizeof pose.q);
-        tl_sub3(x, pose.x, d);
-        if (isfinite(size) && tl_norm3(d) > size + extent + clearance) continue;
         if (isinf(size)) tl_walls_place(s->dim, shape, &pose, &walls);
-        const tl_placed b = {.shape = shape, .pose = &pose, .walls = &walls};
-        const int count = tl_pair_points(s->dim, &a, &b, clearance, touch);
-        for (int j = 0; j < count; j++)
-            if (touch[j].gap < clearance) return false;
+        if (tl_scene_hits(s, view->shape[body], &pose, &walls, x, extent, clearance)) return false;
     }
     return true;
 }

@@ -68,22 +68,9 @@ static bool random_meets(const random_fill *f, const double x[3], double extent)
 // Whether a ball meets a single body, at one image of its place.
 static bool random_hits(const random_fill *f, const double x[3], double extent) {
     const talus_scene *s = f->s;
-    const talus_shape_def ball = {.kind = TALUS_SHAPE_SPHERE, .radius = extent};
-    tl_pose pose = {.q = {1.0, 0.0, 0.0, 0.0}};
-    tl_touch touch[TL_PAIR_MOST];
-    tl_copy3(x, pose.x);
-    const tl_placed a = {.shape = &ball, .pose = &pose};
-    for (int32_t k = 0; k < s->single_count; k++) {
-        const talus_shape_def *shape = &s->shape[s->grain[k].shape];
-        const double size = tl_shape_extent(s->dim, shape);
-        double d[3];
-        tl_sub3(x, s->grain[k].x, d);
-        if (isfinite(size) && tl_norm3(d) > size + extent + f->clearance) continue;
-        const tl_placed b = {.shape = shape, .pose = &f->pose[k], .walls = &f->walls[k]};
-        const int count = tl_pair_points(s->dim, &a, &b, f->clearance, touch);
-        for (int j = 0; j < count; j++)
-            if (touch[j].gap < f->clearance) return true;
-    }
+    for (int32_t k = 0; k < s->single_count; k++)
+        if (tl_scene_hits(s, s->grain[k].shape, &f->pose[k], &f->walls[k], x, extent, f->clearance))
+            return true;
     return false;
 }
 

@@ -243,6 +243,17 @@ static talus_status read_numbers(const reader *r, const tl_node *node, const tl_
     return TALUS_OK;
 }
 
+static talus_status read_points(const reader *r, const tl_node *node, const tl_key *row,
+                                tl_numbers *out) {
+    if (node->kind != TL_NODE_LIST || node->count == 0) {
+        return read_wrong_kind(r, node, "a list of points");
+    }
+    TL_TRY(TL_TAKE(r->doc->arena, 3 * (int64_t)node->count, &out->value));
+    for (const tl_node *n = node->first; n; n = n->next)
+        TL_TRY(read_vector(r, n, row, out->value + 3 * (int64_t)out->count++));
+    return TALUS_OK;
+}
+
 static talus_status read_texts(const reader *r, const tl_node *node, tl_names *out) {
     if (node->kind != TL_NODE_LIST) return read_wrong_kind(r, node, "a list of names");
     TL_TRY(tl_arena_take(r->doc->arena, node->count, sizeof *out->text, &out->text));
@@ -305,6 +316,8 @@ static talus_status read_value(reader *r, const tl_node *node, const tl_key *row
         return read_counts(r, node, row, field);
     case TL_KIND_NUMBERS:
         return read_numbers(r, node, row, field);
+    case TL_KIND_POINTS:
+        return read_points(r, node, row, field);
     case TL_KIND_NAMES:
         return read_texts(r, node, field);
     case TL_KIND_WORDS:

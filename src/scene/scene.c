@@ -68,6 +68,8 @@ talus_status talus_scene_parse(talus_context *ctx, const char *name, const char 
 
 void talus_scene_destroy(talus_scene *s) {
     if (!s) return;
+    for (int32_t k = 0; k < s->solid_count; k++) tl_solid_destroy(s->ctx, s->solid[k]);
+    tl_free(s->ctx, s->solid);
     tl_free(s->ctx, s->grain);
     tl_free(s->ctx, s->shape);
     tl_arena_clear(&s->arena);

@@ -8,7 +8,7 @@
 #ifndef TL_SCENE_SCENE_IMPL_H
 #define TL_SCENE_SCENE_IMPL_H
 #include "base/rng.h"
-#include "collide/collide.h"
+#include "collide/pair.h"
 #include "scene/read.h"
 
 enum { TL_SCENE_MOST = 20000000 }; // bodies
@@ -53,6 +53,8 @@ struct talus_scene {
     int32_t material_count;
     talus_shape_def *shape;
     int32_t shape_count, shape_room;
+    tl_solid **solid; // of the single bodies whose contacts take more than their numbers
+    int32_t solid_count;
     tl_grain *grain; // those there at the start, then rain in the order in which it enters
     int32_t grain_count, grain_room, start_count;
     int32_t free_count; // of those there at the start
@@ -106,6 +108,25 @@ bool tl_region_holds(const tl_region *region, int32_t dim, const double x[3], co
 /// A random place in the region for such a body; it may stick out of a ball or cylinder.
 void tl_region_draw(const tl_region *region, int32_t dim, const double wide[3], tl_rng *rng,
                     double x[3]);
+/// Number of a name of a kind of shape or obstacle; −1: there is none.
+int tl_shape_kind(const char *name);
+/// The shape that keys at `node` make, whose kind is known; made once.
+talus_status tl_shape_make(const talus_scene *s, const tl_node *node, tl_shape_keys *keys,
+                           talus_shape_def *out) TALUS_MUST_CHECK;
+/// The same, where the kind may also be a name of `shapes`.
+talus_status tl_shape_resolve(const talus_scene *s, const tl_node *node, tl_shape_keys *keys,
+                              talus_shape_def *out) TALUS_MUST_CHECK;
+/// Multiply all lengths; arrays are copied into the arena.
+talus_status tl_shape_scale(const talus_scene *s, double scale,
+                            talus_shape_def *shape) TALUS_MUST_CHECK;
+/// The quaternion of a rotation that may not be given.
+talus_status tl_scene_rotation(const talus_scene *s, tl_rotate_keys *rotate,
+                               double q[4]) TALUS_MUST_CHECK;
+/// Whether a ball is nearer than `clearance` to a body of shape `shape` (an index) at `pose`;
+/// `walls` are those of an unbounded one. Bodies that are grains of other kinds than spheres, boxes
+/// and cylinders count as the balls around them.
+bool tl_scene_hits(const talus_scene *s, int32_t shape, const tl_pose *pose, const tl_walls *walls,
+                   const double x[3], double radius, double clearance);
 /// The half widths of a shape along the axes, unturned or in any position.
 void tl_shape_wide(int32_t dim, const talus_shape_def *shape, bool turned, double wide[3]);
 

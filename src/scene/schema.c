@@ -127,29 +127,80 @@ static const tl_table schema_motion_table =
 
 #define SCHEMA_SHAPE_NAME(name, text, what) text ", "
 #define SHAPE(...) .only = "shape: " __VA_ARGS__
-static const tl_key schema_shape_keys[] = {
+// What a part of a clump may have too.
+static const tl_key schema_solid_keys[] = {
     {ROW(tl_shape_keys, shape, "shape", .kind = TL_KIND_TEXT), .initial = "sphere",
-     .text = TALUS_SHAPE_LIST(SCHEMA_SHAPE_NAME) "or a name of 'shapes'"},
+     .text = TALUS_SHAPE_LIST(SCHEMA_SHAPE_NAME)
+         TALUS_MESH_LIST(SCHEMA_SHAPE_NAME) "or a name of 'shapes'"},
     {ROW(tl_shape_keys, radius, "radius", .kind = TL_KIND_SPREAD, .unit = TL_UNIT_LENGTH), ABOVE(0),
-     SHAPE("sphere, drum, cylinder"), .sub = &schema_spread, .required = true,
-     .text = "radius; grains may have a distribution"},
+     SHAPE("sphere, drum, cylinder, capsule, cone, worm, funnel, pipe"), .sub = &schema_spread,
+     .required = true,
+     .text = "radius (cone: of its base; funnel: of its top); grains may have a distribution"},
     {ROW(tl_shape_keys, size, "size", VECTOR(LENGTH)), .also = "edges, extent, width, lengths",
-     ABOVE(0), .infinite = true, SHAPE("box, container"), .required = true,
-     .text = "lengths of the edges; a container has no walls along an axis of size inf"},
+     ABOVE(0), .infinite = true, SHAPE("box, container, ellipsoid, superellipsoid, hopper, ramp"),
+     .required = true,
+     .text = "lengths of the edges, or of the axes from end to end; a container has no walls along "
+             "an axis of size inf; a hopper has the widths of its top and its height, a ramp its "
+             "length, width and rise"},
     {ROW(tl_shape_keys, height, "height", NUMBER(LENGTH)), ABOVE(0), .infinite = true,
-     SHAPE("drum, cylinder"), .absent = "drum: inf",
-     .text = "from end to end along z (3D); a drum of height inf has no ends"},
+     SHAPE("drum, cylinder, capsule, cone, funnel, pipe"), .absent = "drum: inf",
+     .text = "from end to end along z (2D: y); a drum of height inf has no ends; capsule: between "
+             "the centres of its ends"},
+    {ROW(tl_shape_keys, exponents, "exponents", .kind = TL_KIND_NUMBERS), BETWEEN(2, 16),
+     SHAPE("superellipsoid"), .required = true,
+     .text = "p and q of (|x/a|^p + |y/b|^p)^(q/p) + |z/c|^q <= 1; 2D: p alone"},
+    {ROW(tl_shape_keys, points, "points", .kind = TL_KIND_POINTS, .unit = TL_UNIT_LENGTH),
+     .also = "vertices, corners", SHAPE("polyhedron, worm"), .absent = "polyhedron: from a file",
+     .text = "corners of a polyhedron, in any order; the line that a worm is around"},
+    {ROW(tl_shape_keys, file, "file", .kind = TL_KIND_TEXT), .also = "path, mesh, stl",
+     SHAPE("polyhedron, mesh"), .absent = "polyhedron: from points",
+     .text = "STL or OBJ file, beside the scene; a polyhedron is the hull of its points"},
+    {ROW(tl_shape_keys, file_scale, "file_scale", NUMBER(NONE)), .also = "scale", ABOVE(0),
+     SHAPE("polyhedron, mesh"), .initial = "1",
+     .text = "factor on the coordinates of the file: 0.001 where they are in mm"},
+    {0},
+};
+static const tl_table schema_solid =
+    TABLE(schema_solid_keys, .name = "a shape", .path = "shapes.NAME, bodies.N, grains.N, parts.N",
+          .size = sizeof(tl_shape_keys),
+          .text = "Further keys of a shape, which the parts of a clump have too.");
+static const tl_key schema_part_keys[] = {
+    {ROW(tl_part_keys, at, "at", VECTOR(LENGTH)), .also = "position, place, centre",
+     .initial = "0 m", .text = "where in the clump"},
+    {ROW(tl_part_keys, rotate, "rotate", .kind = TL_KIND_MAP), .sub = &schema_rotate,
+     .absent = "not turned", .text = "how turned"},
+    {.kind = TL_KIND_INCLUDE, .offset = offsetof(tl_part_keys, shape), .sub = &schema_solid},
+    {0},
+};
+static const tl_table schema_part =
+    TABLE(schema_part_keys, .name = "a part", .path = "parts.N", .size = sizeof(tl_part_keys),
+          .text = "A part of a clump, with the keys of a shape. What several parts fill counts "
+                  "once for the mass.");
+static const tl_key schema_shape_keys[] = {
+    {.kind = TL_KIND_INCLUDE, .offset = 0, .sub = &schema_solid},
     {ROW(tl_shape_keys, normal, "normal", VECTOR(NONE)), SHAPE("half-space"), .absent = "up",
      .text = "direction out of the material, of any length"},
     {ROW(tl_shape_keys, open_top, "open_top", .kind = TL_KIND_YES_NO), SHAPE("container"),
      .initial = "no", .text = "no wall on the upper side"},
+    {ROW(tl_shape_keys, weld, "weld", NUMBER(LENGTH)), AT_LEAST(0), SHAPE("mesh"), .initial = "0 m",
+     .text = "points of the file that are so near become one; equal ones always do"},
+    {ROW(tl_shape_keys, parts, "parts", .kind = TL_KIND_ITEMS), SHAPE("clump"), .sub = &schema_part,
+     .required = true, .text = "shapes that are one body together"},
+    {ROW(tl_shape_keys, outlet, "outlet", NUMBER(LENGTH)), ABOVE(0), SHAPE("hopper, funnel"),
+     .required = true, .text = "width of the outlet of a hopper, radius of that of a funnel"},
+    {ROW(tl_shape_keys, rim, "rim", NUMBER(LENGTH)), AT_LEAST(0), SHAPE("hopper, funnel"),
+     .initial = "0 m", .text = "height of an upright wall above"},
+    {ROW(tl_shape_keys, spout, "spout", NUMBER(LENGTH)), AT_LEAST(0), SHAPE("hopper, funnel"),
+     .initial = "0 m", .text = "length of an upright wall below the outlet"},
+    {ROW(tl_shape_keys, sides, "sides", .kind = TL_KIND_INTEGER), BETWEEN(3, 1e5),
+     SHAPE("funnel, pipe"), .initial = "48", .text = "of the polygon that stands for the circle"},
     {0},
 };
 static const tl_table schema_shape_part =
     TABLE(schema_shape_keys, .name = "a shape", .path = "shapes.NAME, bodies.N, grains.N",
           .size = sizeof(tl_shape_keys),
-          .text = "The keys that make a shape. They stand in a body or in grains themselves, or "
-                  "once under a name in 'shapes'. Disks are spheres in 2D.");
+          .text = "The keys that make a shape, with those below. They stand in a body or in grains "
+                  "themselves, or once under a name in 'shapes'. Disks are spheres in 2D.");
 static const tl_key schema_named_shape_keys[] = {
     {.kind = TL_KIND_INCLUDE, .offset = offsetof(tl_scene_shape, shape), .sub = &schema_shape_part},
     {0},

@@ -6,6 +6,7 @@
 #define TL_SCENE_SCHEMA_H
 #include "scene/node.h"
 #include "scene/unit.h"
+#include "talus/mesh.h"
 #include "talus/scene.h"
 
 /// Kind of a value, with the field it fills: X(name, text).
@@ -19,6 +20,7 @@
     X(TL_KIND_TURN, "vector (2D: number)") /* double[3]; 3D: three numbers, 2D: one, to [2] */     \
     X(TL_KIND_COUNTS, "integers")          /* int32_t[3]; dim integers */                          \
     X(TL_KIND_NUMBERS, "list of numbers")  /* tl_numbers */                                        \
+    X(TL_KIND_POINTS, "list of vectors")   /* tl_numbers, three for each; `count` of points */     \
     X(TL_KIND_NAMES, "list of texts")      /* tl_names */                                          \
     X(TL_KIND_WORDS, "list of words")      /* bool[], one for each choice */                       \
     X(TL_KIND_SPREAD, "number or distribution") /* tl_spread */                                    \
@@ -122,7 +124,22 @@ typedef struct tl_shape_keys {
     tl_spread radius;
     double size[3], height, normal[3];
     bool open_top;
+    tl_numbers exponents, points;
+    const char *file;
+    double file_scale, weld;
+    tl_items parts;
+    double outlet, rim, spout;
+    int64_t sides;
+    const talus_shape_def *made; // no key: the shape, once it has been made
 } tl_shape_keys;
+
+/// A part of a clump.
+typedef struct tl_part_keys {
+    const tl_node *node;
+    double at[3];
+    tl_rotate_keys rotate;
+    tl_shape_keys shape;
+} tl_part_keys;
 
 /// What bodies and grains have in common, included by both.
 typedef struct tl_body_keys {
@@ -140,6 +157,7 @@ typedef struct tl_body_keys {
 typedef struct tl_scene_shape {
     const tl_node *node;
     tl_shape_keys shape;
+    bool making; // no key: while it is being made
 } tl_scene_shape;
 
 typedef struct tl_scene_body {

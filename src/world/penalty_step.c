@@ -7,7 +7,7 @@
 #include <string.h>
 
 // Curvatures of new bodies, and the given motions of this step.
-static talus_status penalty_arrays(talus_world *w) {
+static talus_status penalty_arrays(talus_world *w, double h) {
     const tl_rigid *m = w->rigid;
     if (m->count > w->spring_room) {
         const int32_t room = m->count + m->count / 4;
@@ -22,9 +22,10 @@ static talus_status penalty_arrays(talus_world *w) {
         double *given = w->given_motion + 6 * (int64_t)i;
         const tl_script *s = m->script_of[i] >= 0 ? m->script + m->script_of[i] : NULL;
         for (int k = 0; k < 3; k++) {
-            given[k] = s ? s->velocity[k] : 0.0;
+            given[k] = 0.0;
             given[k + 3] = s ? s->spin[k] : 0.0;
         }
+        if (s) tl_rigid_script_mean(m, i, h, given);
     }
     return TALUS_OK;
 }
@@ -51,7 +52,7 @@ static tl_springs_bodies penalty_bodies(const talus_world *w) {
 static void penalty_place_given(const tl_rigid *m, double t, tl_pose *pose) {
     for (int32_t i = 0; i < m->count; i++) {
         if (m->script_of[i] >= 0) {
-            tl_script_pose(m->script + m->script_of[i], t, pose[i].x, pose[i].q);
+            tl_rigid_script_pose(m, i, t, pose[i].x, pose[i].q);
         } else if (m->mass[i] == 0.0) {
             tl_copy3(m->x + 3 * (int64_t)i, pose[i].x);
             memcpy(pose[i].q, m->q + 4 * (int64_t)i, sizeof pose[i].q);
@@ -82,7 +83,7 @@ talus_status tl_world_step_penalty(talus_world *w, const tl_step *step, double r
     const double begin = tl_seconds();
     const tl_account start = tl_world_account(w);
     tl_rigid_run_scripts(m, step->time, step->h);
-    TL_TRY(penalty_arrays(w));
+    TL_TRY(penalty_arrays(w, step->h));
     TL_TRY(tl_stage_reserve_items(w->ctx, s, m->count));
     const tl_springs_bodies bodies = penalty_bodies(w);
     TL_TRY(tl_springs_place(w->springs, &bodies, step->h, step->gravity, s->pose));
@@ -104,7 +105,7 @@ talus_status tl_world_step_penalty(talus_world *w, const tl_step *step, double r
     // From here on nothing can fail.
     for (int32_t i = 0; i < m->count; i++)
         tl_rotate(m->q + 4 * (int64_t)i, m->own_spin + 3 * (int64_t)i, m->spin + 3 * (int64_t)i);
-    tl_rigid_commit_scripts(m);
+    tl_rigid_commit_scripts(m, step->h);
     penalty_take_contacts(w, step, count);
     const tl_account end = tl_world_account(w);
     out->outcome = TALUS_OUTCOME_SOLVED;

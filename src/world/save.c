@@ -161,6 +161,7 @@ talus_status talus_world_load(talus_world *w, const double *in, int64_t count) {
     w->missed_steps = (int64_t)head.missed;
     w->elastic = head.elastic;
     save_bodies(&t, w->rigid);
+    tl_rigid_show(w->rigid);
     save_contacts(&t, &w->contacts);
     w->joints.h = head.joint_h;
     save_joints(&t, &w->joints);

@@ -126,6 +126,7 @@ void talus_world_destroy(talus_world *w) {
     tl_free(ctx, w->given_motion);
     tl_free(ctx, w->solver_name);
     tl_free(ctx, w->shape);
+    tl_free(ctx, w->mass);
     tl_free(ctx, w->extent);
     tl_free(ctx, w->item_shape);
     tl_free(ctx, w->item_material);
@@ -143,11 +144,18 @@ talus_status talus_world_add_shape(talus_world *w, const talus_shape_def *shape,
     if (w->shape_count == w->shape_room) {
         const int32_t room = w->shape_room + w->shape_room / 2 + 8;
         TL_TRY(tl_realloc(w->ctx, w->shape_count, room, sizeof *w->shape, &w->shape));
+        TL_TRY(tl_realloc(w->ctx, w->shape_count, room, sizeof *w->mass, &w->mass));
         TL_TRY(tl_realloc(w->ctx, w->shape_count, room, sizeof *w->extent, &w->extent));
         w->shape_room = room;
     }
     TL_TRY(tl_collide_add_shape(w->collide, shape, &index));
-    w->shape[w->shape_count] = *shape;
+    const talus_shape_def *kept = tl_collide_shape(w->collide, index);
+    talus_shape_def *own = &w->shape[w->shape_count];
+    *own = *shape;
+    own->point = kept->point;
+    own->triangle = kept->triangle;
+    own->part = kept->part;
+    w->mass[w->shape_count] = (talus_mass){.mass = NAN};
     w->extent[w->shape_count] = tl_shape_extent(w->def.dim, shape);
     w->shape_count++;
     if (out) *out = index;
@@ -176,6 +184,38 @@ static talus_status world_reserve_item(talus_world *w) {
     return TALUS_OK;
 }
 
+// A mesh has no contacts with walls and other meshes, and cannot move by itself.
+static talus_status world_check_motion(const talus_world *w, int32_t shape,
+                                       talus_motion_kind motion) {
+    TL_REQUIRE(w->ctx, w->shape[shape].kind != TALUS_SHAPE_MESH || motion != TALUS_MOTION_FREE,
+               TALUS_ERR_ARG,
+               "body: a mesh is an obstacle and must be fixed or have a given motion; what moves "
+               "freely can be a polyhedron or a clump");
+    return TALUS_OK;
+}
+
+// Mass of a shape. Of shapes that take more than a formula it is worked out once.
+static talus_status world_mass(talus_world *w, int32_t shape, double density, talus_mass *out) {
+    const talus_shape_def *s = &w->shape[shape];
+    talus_mass *mass = &w->mass[shape];
+    if (s->kind <= TALUS_SHAPE_CYLINDER)
+        return talus_shape_mass(w->ctx, w->def.dim, s, density, out);
+    if (isnan(mass->mass)) {
+        talus_mass unit = {.mass = INFINITY,
+                           .inertia = {INFINITY, INFINITY, INFINITY},
+                           .axes = {1.0, 0.0, 0.0, 0.0}};
+        // a mesh is an obstacle, whatever it encloses, and keeps the frame it was given in
+        if (s->kind != TALUS_SHAPE_MESH)
+            TL_TRY(talus_shape_mass(w->ctx, w->def.dim, s, 1.0, &unit));
+        *mass = unit;
+        w->extent[shape] = tl_shape_extent_from(w->def.dim, s, unit.centre);
+    }
+    *out = *mass;
+    out->mass *= density;
+    for (int k = 0; k < 3; k++) out->inertia[k] *= density;
+    return TALUS_OK;
+}
+
 talus_status talus_world_add_body(talus_world *w, const talus_body_def *body, int32_t *out) {
     TL_REQUIRE(w->ctx, body->shape >= 0 && body->shape < w->shape_count, TALUS_ERR_ARG,
                "body: there is no shape %d; there are %d", (int)body->shape, (int)w->shape_count);
@@ -184,15 +224,19 @@ talus_status talus_world_add_body(talus_world *w, const talus_body_def *body, in
                (int)w->materials.count);
     const talus_shape_def *shape = w->shape + body->shape;
     talus_mass mass;
-    TL_TRY(talus_shape_mass(w->ctx, w->def.dim, shape, body->density, &mass));
+    tl_pose offset;
+    TL_TRY(world_check_motion(w, body->shape, body->motion.kind));
+    TL_TRY(world_mass(w, body->shape, body->density, &mass));
     const int32_t index = w->rigid->count;
     TL_TRY(world_reserve_item(w));
     TL_TRY(tl_rigid_reserve(w->rigid, body, &mass));
     const double extent = w->extent[body->shape];
     TL_TRY(tl_rigid_add(w->rigid, body, &mass, extent, shape->kind == TALUS_SHAPE_SPHERE, w->time));
     int32_t item;
-    const talus_status status = tl_collide_add_item(w->collide, body->shape, index,
-                                                    tl_rigid_is_immovable(w->rigid, index), &item);
+    const bool moved = tl_rigid_offset(&mass, &offset);
+    const talus_status status =
+        tl_collide_add_item_at(w->collide, body->shape, moved ? &offset : NULL, index,
+                               tl_rigid_is_immovable(w->rigid, index), &item);
     if (status != TALUS_OK) {
         tl_rigid_drop(w->rigid);
         return status;
@@ -218,6 +262,7 @@ talus_status talus_world_set_force(talus_world *w, int32_t body, const double fo
 
 talus_status talus_world_set_motion(talus_world *w, int32_t body, const talus_motion_def *motion) {
     TL_TRY(world_check_body(w, body));
+    TL_TRY(world_check_motion(w, w->item_shape[body], motion->kind));
     TL_TRY(tl_rigid_set_motion(w->rigid, body, motion, w->time));
     tl_collide_set_immovable(w->collide, body, tl_rigid_is_immovable(w->rigid, body));
     return TALUS_OK;
@@ -237,8 +282,9 @@ double talus_world_time(const talus_world *w) { return w->time; }
 void talus_world_bodies(const talus_world *w, talus_body_view *out) {
     const tl_rigid *m = w->rigid;
     *out = (talus_body_view){.count = m->count,
-                             .position = m->x,
-                             .orientation = m->q,
+                             .position = m->offset ? m->shape_x : m->x,
+                             .orientation = m->offset ? m->shape_q : m->q,
+                             .centre = m->x,
                              .velocity = m->v,
                              .spin = m->spin,
                              .mass = m->mass,
@@ -274,13 +320,27 @@ static uint64_t world_hash_def(const talus_world *w, uint64_t seed) {
     return talus_hash(w->solver_name, strlen(w->solver_name), seed);
 }
 
-static uint64_t world_hash_shapes(const talus_world *w, uint64_t seed) {
-    for (int32_t k = 0; k < w->shape_count; k++) {
-        const talus_shape_def *s = w->shape + k;
-        const double number[] = {s->kind,   s->radius,   s->half[0],   s->half[1],   s->half[2],
-                                 s->height, s->open_top, s->normal[0], s->normal[1], s->normal[2]};
-        seed = talus_hash(number, sizeof number, seed);
+static uint64_t world_hash_shape(const talus_world *w, const talus_shape_def *s, uint64_t seed) {
+    const double number[] = {s->kind,   s->radius,   s->half[0],   s->half[1],   s->half[2],
+                             s->height, s->open_top, s->normal[0], s->normal[1], s->normal[2]};
+    seed = talus_hash(number, sizeof number, seed);
+    if (s->kind <= TALUS_SHAPE_CYLINDER) return seed;
+    seed = talus_hash(s->exponent, sizeof s->exponent, seed);
+    if (s->point) seed = talus_hash(s->point, 3 * (size_t)s->point_count * sizeof(double), seed);
+    if (s->triangle)
+        seed = talus_hash(s->triangle,
+                          (size_t)w->def.dim * (size_t)s->triangle_count * sizeof(int32_t), seed);
+    for (int32_t k = 0; s->part && k < s->part_count; k++) {
+        const talus_part *part = s->part + k;
+        seed = talus_hash(part->position, sizeof part->position, seed);
+        seed = talus_hash(part->orientation, sizeof part->orientation, seed);
+        seed = world_hash_shape(w, part->shape, seed);
     }
+    return seed;
+}
+
+static uint64_t world_hash_shapes(const talus_world *w, uint64_t seed) {
+    for (int32_t k = 0; k < w->shape_count; k++) seed = world_hash_shape(w, w->shape + k, seed);
     const size_t n = (size_t)w->materials.count;
     return talus_hash(w->materials.pair, n * n * sizeof *w->materials.pair, seed);
 }

@@ -82,8 +82,9 @@ struct talus_world {
     int model_count;
     tl_rigid *rigid; // model 0
     tl_materials materials;
-    talus_shape_def *shape;
-    double *extent; // of each shape
+    talus_shape_def *shape; // arrays belong to the search's copy
+    talus_mass *mass;       // of each shape with density 1, where it has been worked out
+    double *extent;         // of each shape, from its centre of mass
     int32_t shape_count, shape_room;
     int32_t *item_shape, *item_material;
     int32_t item_room;

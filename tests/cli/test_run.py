@@ -356,7 +356,7 @@ class Recording(Case):
         with h5py.File(self.out) as f:
             self.assertEqual(f.attrs["format"].decode() if isinstance(f.attrs["format"], bytes)
                              else f.attrs["format"], "talus-recording")
-            self.assertEqual((f.attrs["format_version"], f.attrs["dim"]), (1, 2))
+            self.assertEqual((f.attrs["format_version"], f.attrs["dim"]), (2, 2))
             self.assertEqual(f["scene"][()].decode().splitlines()[:len(FEW.splitlines())],
                              FEW.splitlines())
             offset, contact = f["frames/offset"][:], f["contacts/offset"][:]

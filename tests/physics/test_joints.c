@@ -472,7 +472,7 @@ static void hinge_stop(void **state) {
     for (int32_t dim = 2; dim <= 3; dim++)
         for (int k = 0; k < 2; k++) {
             talus_world_def def = worlds_def(dim, schemes[k], 1e-3, GRAVITY);
-            def.tolerance = 1e-12;
+            def.tolerance = 1e-11;
             talus_world *w = worlds_create(&def);
             talus_body_def body = worlds_ball(w, 0.1, ARM, 0.0, 0.0);
             body.mass = MASS;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ellipsoids, superellipsoids, cylinders and cones at walls. At a plane with normal n into the free
+// space a body is nearest with its point farthest along −n. At a mantle it is nearest where its
+// distance from the axis is largest: with m a unit vector across the axis and x(m) the point of the
+// body farthest along m (p its origin, from the axis), that is the top of
+//     F(m) = m·(p + x(m)),     F' = τ·(p + x),     F'' = τᵀHτ − m·(p + x),
+// the derivatives by the angle of m, τ across m. A long body has two tops, at its two ends.
+#include "collide/round.h"
+
+enum {
+    MANTLE_SAMPLES = 32,
+    MANTLE_STEPS = 60,
+    MANTLE_TOPS = 2,
+};
+
+// A smooth body, or a rim (radius r, height z) of a cylinder or cone.
+typedef struct mantle_body {
+    int32_t dim;
+    const tl_placed *placed;
+    bool rim;
+    double r, z;
+    double p[3]; // its origin from that of the walls
+} mantle_body;
+
+typedef struct mantle_top {
+    double value, x[3], m[3];
+} mantle_top;
+
+// F and F' at an angle; the second derivative where it is asked for.
+static double mantle_slope(const mantle_body *b, const tl_walls *w, double angle, double *second,
+                           mantle_top *out) {
+    double across[3], tau[3], d[3], s[3], t[3], H[3][3], q[3];
+    tl_cross3(w->axis, w->side, across);
+    for (int k = 0; k < 3; k++) {
+        out->m[k] = cos(angle) * w->side[k] + sin(angle) * across[k];
+        tau[k] = cos(angle) * across[k] - sin(angle) * w->side[k];
+    }
+    tl_rotate_back(b->placed->pose->q, out->m, d);
+    tl_rotate_back(b->placed->pose->q, tau, t);
+    if (b->rim)
+        (void)tl_circle_support(b->r, b->z, d, s, second ? H : NULL);
+    else
+        (void)tl_ellipsoid_support(b->dim, b->placed->shape, d, s, second ? H : NULL);
+    tl_rotate(b->placed->pose->q, s, out->x);
+    tl_axpy3(b->p, 1.0, out->x, q);
+    out->value = tl_dot3(out->m, q);
+    if (second) {
+        *second = -out->value;
+        for (int i = 0; i < 3; i++) *second += t[i] * tl_dot3(H[i], t);
+    }
+    return tl_dot3(tau, q);
+}
+
+// The top between two angles, F' > 0 at the first and not at the second.
+static void mantle_climb(const mantle_body *b, const tl_walls *w, double from, double to,
+                         mantle_top *out) {
+    double at = 0.5 * (from + to);
+    for (int i = 0; i < MANTLE_STEPS && to - from > 1e-16; i++) {
+        double second;
+        const double slope = mantle_slope(b, w, at, &second, out);
+        if (slope > 0.0)
+            from = at;
+        else
+            to = at;
+        double next = second < 0.0 ? at - slope / second : from;
+        if (!(next > from && next < to)) next = 0.5 * (from + to);
+        if (fabs(next - at) <= 1e-16) break;
+        at = next;
+    }
+}
+
+// The two highest tops, the first of them the one from which the other is ahead by less than half a
+// turn, so that they keep their names when the body rolls.
+static int mantle_tops(const mantle_body *b, const tl_walls *w, mantle_top out[MANTLE_TOPS]) {
+    const double full = 6.283185307179586477, part = full / MANTLE_SAMPLES;
+    int count = 0;
+    mantle_top highest = {.value = -INFINITY}, top;
+    const double first = mantle_slope(b, w, 0.0, NULL, &highest);
+    double slope = first;
+    for (int i = 0; i < MANTLE_SAMPLES; i++) {
+        const double next =
+            i + 1 < MANTLE_SAMPLES ? mantle_slope(b, w, (i + 1) * part, NULL, &top) : first;
+        if (top.value > highest.value) highest = top;
+        if (slope > 0.0 && next <= 0.0) {
+            mantle_climb(b, w, i * part, (i + 1) * part, &top);
+            if (count < MANTLE_TOPS)
+                out[count++] = top;
+            else if (top.value > TL_MIN(out[0].value, out[1].value))
+                out[out[0].value > out[1].value] = top;
+        }
+        slope = next;
+    }
+    if (count == 0) out[count++] = highest; // round about the axis: any point will do
+    if (count < 2) return count;
+    double turn[3];
+    tl_cross3(out[0].m, out[1].m, turn);
+    if (tl_dot3(turn, w->axis) < 0.0) top = out[0], out[0] = out[1], out[1] = top;
+    return count;
+}
+
+static int mantle_points(const mantle_body *b, const tl_walls *w, uint32_t feature, double reach,
+                         tl_touch *out) {
+    mantle_top top[MANTLE_TOPS];
+    const int tops = mantle_tops(b, w, top);
+    int count = 0;
+    for (int i = 0; i < tops; i++) {
+        double q[3], inward[3], n[3];
+        tl_axpy3(b->p, 1.0, top[i].x, q);
+        tl_axpy3(q, -tl_dot3(q, w->axis), w->axis, inward);
+        tl_scale3(-1.0, inward, inward);
+        const double distance = w->radius - tl_pair_direction(inward, w->side, n);
+        count += tl_walls_put(feature + (uint32_t)i, distance, n, q, top[i].x, reach, out + count);
+    }
+    return count;
+}
+
+// Feature: 8 wall, and at a mantle which of two ends.
+int tl_pair_walls_ellipsoid(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,
+                            tl_touch *out) {
+    const tl_walls *w = a->walls;
+    mantle_body body = {.dim = dim, .placed = b};
+    int count = 0;
+    tl_sub3(b->pose->x, w->x, body.p);
+    if (w->round) count = mantle_points(&body, w, 0, reach, out);
+    for (int k = 0; k < w->planes; k++) {
+        double d[3], x[3], q[3];
+        tl_rotate_back(b->pose->q, w->normal[k], d);
+        tl_scale3(-1.0, d, d);
+        (void)tl_ellipsoid_support(dim, b->shape, d, x, NULL);
+        tl_rotate(b->pose->q, x, x);
+        tl_axpy3(body.p, 1.0, x, q);
+        const double distance = tl_dot3(w->normal[k], q) + w->offset[k];
+        count += tl_walls_put(8 * w->id[k], distance, w->normal[k], q, x, reach, out + count);
+    }
+    return count;
+}
+
+// At a plane: a body that stands on an end (its face looks more towards the plane than its mantle)
+// touches with four points of that end's rim, one of them the deepest; one that lies, with the
+// deepest point of each rim. A tip is a rim without radius.
+static int lathe_plane_points(const tl_lathe *l, const tl_placed *b, const double p[3],
+                              const tl_walls *w, int plane, double reach, tl_touch *out) {
+    double m[3]; // the normal in the body's frame
+    int count = 0;
+    tl_rotate_back(b->pose->q, w->normal[plane], m);
+    // Below 1e-12 the direction of the tilt is rounding: the rim is level, any point will do.
+    const double tilt = hypot(m[0], m[1]);
+    const double e[2] = {tilt > 1e-12 ? -m[0] / tilt : 1.0, tilt > 1e-12 ? -m[1] / tilt : 0.0};
+    const double rim[4][2] = {{e[0], e[1]}, {-e[1], e[0]}, {-e[0], -e[1]}, {e[1], -e[0]}};
+    const int lower = m[2] < 0.0 ? 0 : 1; // the circle that looks towards the plane
+    // half of the angle between the normals of the end and of the mantle, by its cosine
+    const double limit = sqrt(0.5 * (1.0 + (lower == 0 ? l->slope : -l->slope)));
+    const bool stands = l->r[lower] > 0.0 && fabs(m[2]) >= limit;
+    for (int end = 0; end < 2; end++) {
+        const int circle = 1 - end; // end 1 is the upper
+        if (stands && circle != lower) continue;
+        for (int i = 0; i < (stands ? 4 : 1); i++) {
+            double arm[3] = {l->r[circle] * rim[i][0], l->r[circle] * rim[i][1], l->z[circle]},
+                   q[3];
+            tl_rotate(b->pose->q, arm, arm);
+            tl_axpy3(p, 1.0, arm, q);
+            const double distance = tl_dot3(w->normal[plane], q) + w->offset[plane];
+            count += tl_walls_put(8 * w->id[plane] + 4 * (uint32_t)end + (uint32_t)i, distance,
+                                  w->normal[plane], q, arm, reach, out + count);
+        }
+    }
+    return count;
+}
+
+// Feature: 8 wall + 4 end + point, end 1 the upper; at a mantle which of two points of the rim. 3D.
+int tl_pair_walls_lathe(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,
+                        tl_touch *out) {
+    const tl_walls *w = a->walls;
+    const tl_lathe l = tl_lathe_of(b->shape);
+    double p[3];
+    int count = 0;
+    tl_sub3(b->pose->x, w->x, p);
+    for (int end = 0; w->round && end < 2; end++) {
+        const int circle = 1 - end;
+        mantle_body body = {
+            .dim = dim, .placed = b, .rim = true, .r = l.r[circle], .z = l.z[circle]};
+        tl_copy3(p, body.p);
+        count += mantle_points(&body, w, 4 * (uint32_t)end, reach, out + count);
+    }
+    for (int k = 0; k < w->planes; k++)
+        count += lathe_plane_points(&l, b, p, w, k, reach, out + count);
+    return count;
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contacts with meshes: a triangulated plane is a half-space, a mesh of a convex body is that body,
+// the nearest place is found among all, nothing is found at edges within a flat piece, and finer
+// meshes come nearer to what they are made after.
+#include "collide/mesh.h"
+#include "support/context.h"
+#include "support/surfaces.h"
+#include "support/two_shapes.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static surface s;
+
+static void near(double a, double b, double tolerance) {
+    if (!(fabs(a - b) <= tolerance)) fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
+}
+
+static int more(int count) {
+    const char *factor = getenv("TALUS_TEST_MORE");
+    return factor ? count * atoi(factor) : count;
+}
+
+static const double corner[24] = {0.5,   0.1, -0.3, -0.4, 0.3, -0.2, 0.1,  -0.5,
+                                  -0.35, 0.0, 0.0,  0.5,  0.4, 0.4,  0.2,  -0.3,
+                                  -0.3,  0.3, 0.45, -0.2, 0.1, -0.1, 0.45, 0.15};
+static const double outline[15] = {0.5, 0.1,  0.0,  0.1, 0.5, 0.0,   -0.4, 0.3,
+                                   0.0, -0.3, -0.4, 0.0, 0.3, -0.45, 0.0};
+
+// All bounded convex shapes, about 0.5 in size.
+static talus_shape_def shape_of(int32_t dim, int kind, double scale) {
+    static double point[24];
+    talus_shape_def all[] = {
+        {.kind = TALUS_SHAPE_SPHERE, .radius = 0.4},
+        {.kind = TALUS_SHAPE_BOX, .half = {0.4, 0.3, 0.2}},
+        {.kind = TALUS_SHAPE_CAPSULE, .radius = 0.2, .height = 0.5},
+        {.kind = TALUS_SHAPE_POLYHEDRON, .point = point, .point_count = dim == 3 ? 8 : 5},
+        {.kind = TALUS_SHAPE_CYLINDER, .radius = 0.3, .height = 0.5},
+        {.kind = TALUS_SHAPE_ELLIPSOID, .half = {0.5, 0.3, 0.4}},
+        {.kind = TALUS_SHAPE_CONE, .radius = 0.35, .height = 0.7},
+        {.kind = TALUS_SHAPE_SUPERELLIPSOID, .half = {0.5, 0.3, 0.4}, .exponent = {3.0, 4.0}}};
+    for (int k = 0; k < 24; k++)
+        point[k] = scale * (dim == 3 ? corner[k] : k < 15 ? outline[k] : 0.0);
+    talus_shape_def out = all[kind];
+    out.radius *= scale;
+    out.height *= scale;
+    for (int k = 0; k < 3; k++) out.half[k] *= scale;
+    return out;
+}
+enum { SHAPES = 8, CORNERED = 4 };
+
+// ---- planes ------------------------------------------------------------------------------------
+
+// On a triangulated plane every shape has the same points as on a half-space, wherever it is: above
+// edges and corners of triangles, at any place and size of the whole.
+static void a_plane_of_triangles_is_a_plane(void **state) {
+    (void)state;
+    tl_rng rng = {.state = 21};
+    for (int32_t dim = 2; dim <= 3; dim++)
+        for (int kind = 0; kind < SHAPES; kind++)
+            for (int trial = 0; trial < more(40); trial++) {
+                const double scale = trial % 4 == 3 ? 1e-4 : trial % 4 == 2 ? 1e4 : 1.0;
+                two_shapes on_mesh = {.dim = dim}, on_plane = {.dim = dim};
+                tl_touch t[TWO_SHAPES_MOST], u[TWO_SHAPES_MOST];
+                double turn[4], shift[3] = {0.0};
+                surface_plane(&s, dim, 3.0 * scale, dim == 2 ? 20 : 8, (uint64_t)trial);
+                on_mesh.shape[0] = on_plane.shape[0] = shape_of(dim, kind, scale);
+                on_mesh.shape[1] = surface_shape(&s);
+                on_plane.shape[1] = (talus_shape_def){.kind = TALUS_SHAPE_HALF_SPACE};
+                tl_pose *pose = on_mesh.pose;
+                random_turn(&rng, dim, pose[0].q);
+                if (trial % 3 == 0) pose[0] = (tl_pose){.q = {1.0}}; // stands on it
+                pose[1] = (tl_pose){.q = {1.0}};
+                for (int k = 0; k < dim; k++) pose[0].x[k] = scale * tl_rng_range(&rng, -1.5, 1.5);
+                if (trial % 5 == 0) // right above a point of it
+                    memcpy(pose[0].x, s.point + 3 * (s.points / 2), 3 * sizeof(double));
+                pose[0].x[dim - 1] = scale * 3.0;
+                memcpy(on_plane.pose, on_mesh.pose, sizeof on_plane.pose);
+                // lowered until it touches, or overlaps a little
+                int n = two_shapes_touches(ctx, &on_plane, 4.0 * scale, u);
+                double low = INFINITY;
+                for (int i = 0; i < n; i++) low = fmin(low, u[i].gap);
+                pose[0].x[dim - 1] -= low - scale * tl_rng_range(&rng, -0.02, 0.01);
+                random_turn(&rng, dim, turn);
+                for (int k = 0; k < dim; k++) shift[k] = scale * tl_rng_range(&rng, -5.0, 5.0);
+                two_shapes_move(&on_mesh, turn, shift);
+                memcpy(on_plane.pose, on_mesh.pose, sizeof on_plane.pose);
+                n = two_shapes_touches(ctx, &on_plane, 0.05 * scale, u);
+                const int count = two_shapes_touches(ctx, &on_mesh, 0.05 * scale, t);
+                if (count != n)
+                    fail_msg("%dD %s, trial %d: %d points, not %d", (int)dim,
+                             talus_shape_text(on_mesh.shape[0].kind), trial, count, n);
+                for (int i = 0; i < n; i++) {
+                    near(t[i].gap, u[i].gap, 1e-12 * scale);
+                    for (int k = 0; k < 3; k++) {
+                        near(t[i].normal[k], u[i].normal[k], 1e-12);
+                        // a superellipsoid is flat where it stands: its lowest point is anywhere
+                        near(t[i].arm_a[k], u[i].arm_a[k], (kind == 7 ? 1e-3 : 1e-9) * scale);
+                    }
+                }
+            }
+}
+
+// ---- bodies ------------------------------------------------------------------------------------
+
+// The nearest place of any surface, all facets compared.
+static void balls_find_the_nearest_place(void **state) {
+    (void)state;
+    tl_rng rng = {.state = 22};
+    int inside = 0;
+    for (int32_t dim = 2; dim <= 3; dim++)
+        for (int trial = 0; trial < more(1500); trial++) {
+            static const double half[3] = {1.0, 0.6, 0.3};
+            const double r = tl_rng_range(&rng, 0.05, 0.8);
+            two_shapes two = {.dim = dim};
+            tl_touch t[TWO_SHAPES_MOST];
+            if (trial % 300 == 0) {
+                if (trial / 300 % 2)
+                    surface_sphere(&s, dim, 1.0, 6);
+                else
+                    surface_box(&s, dim, half);
+                for (int32_t k = 0; trial / 300 == 4 && k < s.points; k++) // dents
+                    for (int e = 0; e < 3; e++) s.point[3 * k + e] *= 1.0 + 0.4 * sin(7.0 * k);
+            }
+            two.shape[0] = (talus_shape_def){.kind = TALUS_SHAPE_SPHERE, .radius = r};
+            two.shape[1] = surface_shape(&s);
+            double x[3] = {0.0}, gap = INFINITY;
+            for (int k = 0; k < dim; k++) x[k] = tl_rng_range(&rng, -1.5, 1.5);
+            memcpy(two.pose[0].x, x, sizeof x);
+            two.pose[0].q[0] = two.pose[1].q[0] = 1.0;
+            double turn[4], shift[3] = {0.0};
+            random_turn(&rng, dim, turn);
+            for (int k = 0; k < dim; k++) shift[k] = tl_rng_range(&rng, -5.0, 5.0);
+            two_shapes_move(&two, turn, shift);
+            const double reach = 0.3, distance = surface_distance(&s, x);
+            const int n = two_shapes_touches(ctx, &two, reach, t);
+            for (int i = 0; i < n; i++) gap = fmin(gap, t[i].gap);
+            if (n > 0 && fabs(gap + distance + r) < 1e-12) { // within: out by the nearest way
+                assert_int_equal(n, 1);
+                inside++;
+            } else if (distance - r <= reach - 1e-12) {
+                if (n > 0 || distance < r) near(gap, distance - r, 1e-12);
+                if (n == 0) fail_msg("nothing found at distance %g, radius %g", distance, r);
+            } else {
+                assert_int_equal(n, 0);
+            }
+        }
+    assert_true(inside > 20);
+}
+
+// A mesh of a box is that box: the smallest gap is the same, and so is its normal where it is
+// unique, apart and a little overlapping.
+static void a_mesh_of_a_box_is_the_box(void **state) {
+    (void)state;
+    tl_rng rng = {.state = 23};
+    int found = 0, overlapping = 0, same = 0;
+    for (int32_t dim = 2; dim <= 3; dim++)
+        for (int kind = 0; kind < SHAPES; kind++)
+            for (int trial = 0; trial < more(150); trial++) {
+                static const double half[3] = {1.0, 0.7, 0.5};
+                two_shapes mesh = {.dim = dim}, box = {.dim = dim};
+                tl_touch t[TWO_SHAPES_MOST], u[TWO_SHAPES_MOST];
+                double d[3] = {0.0}, shift[3] = {0.0}, turn[4];
+                surface_box(&s, dim, half);
+                mesh.shape[0] = box.shape[0] = shape_of(dim, kind, 1.0);
+                mesh.shape[1] = surface_shape(&s);
+                box.shape[1] = (talus_shape_def){.kind = TALUS_SHAPE_BOX, .half = {1.0, 0.7, 0.5}};
+                random_turn(&rng, dim, mesh.pose[0].q);
+                mesh.pose[1].q[0] = 1.0;
+                for (int k = 0; k < dim; k++) d[k] = tl_rng_normal(&rng);
+                const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+                // from far away towards the box until they touch, or a little farther
+                double away = 4.0;
+                for (int step = 0; step < 40; step++) {
+                    for (int k = 0; k < 3; k++) mesh.pose[0].x[k] = away * d[k] / length;
+                    memcpy(box.pose, mesh.pose, sizeof box.pose);
+                    const int n = two_shapes_touches(ctx, &box, 10.0, u);
+                    double gap = INFINITY;
+                    for (int i = 0; i < n; i++) gap = fmin(gap, u[i].gap);
+                    if (gap < 1e-4) break;
+                    away -= gap;
+                }
+                const double depth = trial % 2 ? 5e-3 : -5e-3;
+                for (int k = 0; k < 3; k++) mesh.pose[0].x[k] = (away - depth) * d[k] / length;
+                random_turn(&rng, dim, turn);
+                for (int k = 0; k < dim; k++) shift[k] = tl_rng_range(&rng, -5.0, 5.0);
+                two_shapes_move(&mesh, turn, shift);
+                memcpy(box.pose, mesh.pose, sizeof box.pose);
+                const int m = two_shapes_touches(ctx, &box, 0.01, u);
+                const int n = two_shapes_touches(ctx, &mesh, 0.01, t);
+                const tl_touch *a = NULL, *b = NULL;
+                for (int i = 0; i < n; i++)
+                    if (!a || t[i].gap < a->gap) a = &t[i];
+                for (int i = 0; i < m; i++)
+                    if (!b || u[i].gap < b->gap) b = &u[i];
+                if (!b) continue;
+                const double tolerance = kind < CORNERED ? 1e-9 : 1e-5;
+                if (!a)
+                    fail_msg("%dD %s, trial %d: nothing found at gap %g", (int)dim,
+                             talus_shape_text(mesh.shape[0].kind), trial, b->gap);
+                // Where a corner is within a corner, the shortest way out of the whole may be none
+                // of the shortest ways out of its parts: then another is found that is not much
+                // longer.
+                const bool exact = fabs(a->gap - b->gap) <= tolerance;
+                if (!exact && !(b->gap < 0.0 && a->gap < b->gap && a->gap > 3.0 * b->gap))
+                    fail_msg("%dD %s, trial %d: gap %.12g, not %.12g", (int)dim,
+                             talus_shape_text(mesh.shape[0].kind), trial, a->gap, b->gap);
+                same += exact;
+                found++;
+                overlapping += b->gap < 0.0;
+            }
+    assert_true(found > 1000 && overlapping > 300);
+    if (same < found * 99 / 100) fail_msg("%d of %d are exact", same, found);
+}
+
+// A ball and a refined sphere: the gap comes nearer to the exact one with the square of the size of
+// the facets.
+static void finer_spheres_come_nearer(void **state) {
+    (void)state;
+    for (int32_t dim = 2; dim <= 3; dim++) {
+        double error[3];
+        for (int level = 0; level < 3; level++) {
+            tl_rng rng = {.state = 24};
+            error[level] = 0.0;
+            surface_sphere(&s, dim, 1.0, 8 << level);
+            for (int trial = 0; trial < 60; trial++) {
+                two_shapes two = {.dim = dim};
+                tl_touch t[TWO_SHAPES_MOST];
+                double x[3] = {0.0}, length = 0.0, gap = INFINITY;
+                for (int k = 0; k < dim; k++) x[k] = tl_rng_normal(&rng), length += x[k] * x[k];
+                length = sqrt(length);
+                two.shape[0] = (talus_shape_def){.kind = TALUS_SHAPE_SPHERE, .radius = 0.5};
+                two.shape[1] = surface_shape(&s);
+                for (int k = 0; k < 3; k++) two.pose[0].x[k] = 1.5 * x[k] / length;
+                two.pose[0].q[0] = two.pose[1].q[0] = 1.0;
+                const int n = two_shapes_touches(ctx, &two, 0.05, t);
+                for (int i = 0; i < n; i++) gap = fmin(gap, t[i].gap);
+                assert_true(gap > -1e-12);
+                error[level] = fmax(error[level], gap);
+            }
+        }
+        assert_true(error[1] < 0.3 * error[0] && error[2] < 0.3 * error[1] && error[2] < 3e-3);
+    }
+}
+
+// A box over the top of a thin wall: corners behind the wall's side are not behind the wall. As a
+// sheet and as a solid, a little above and below.
+static void a_box_on_a_thin_wall(void **state) {
+    (void)state;
+    for (int solid = 0; solid < 2; solid++)
+        for (int step = -2; step <= 2; step++) {
+            const double height = step * 1e-9;
+            two_shapes two = {.dim = 3};
+            tl_touch t[TWO_SHAPES_MOST];
+            if (solid) {
+                surface_box(&s, 3, (const double[3]){1e-3, 2.0, 1.0});
+            } else {
+                surface_plane(&s, 3, 2.0, 4, 3);
+                for (int32_t k = 0; k < s.points; k++) { // upright, its top at z = 1
+                    double *p = s.point + 3 * k;
+                    p[2] = p[0] - 1.0;
+                    p[0] = 0.0;
+                }
+            }
+            two.shape[0] = (talus_shape_def){.kind = TALUS_SHAPE_BOX, .half = {0.5, 0.5, 0.2}};
+            two.shape[1] = surface_shape(&s);
+            two.pose[0] = (tl_pose){.x = {0.47, 0.1, 1.2 + height}, .q = {1.0}};
+            two.pose[1].q[0] = 1.0;
+            const int n = two_shapes_touches(ctx, &two, 1e-3, t);
+            assert_true(n >= 2);
+            for (int i = 0; i < n; i++) {
+                near(t[i].gap, height, 1e-12);
+                near(t[i].normal[2], 1.0, 1e-9);
+            }
+        }
+}
+
+// A sheet has two sides.
+static void a_sheet_is_touched_from_both_sides(void **state) {
+    (void)state;
+    surface_plane(&s, 3, 1.0, 4, 5);
+    for (int side = -1; side <= 1; side += 2)
+        for (int kind = 0; kind < SHAPES; kind++) {
+            two_shapes two = {.dim = 3};
+            tl_touch t[TWO_SHAPES_MOST];
+            two.shape[0] = shape_of(3, kind, 0.5);
+            two.shape[1] = surface_shape(&s);
+            two.pose[0].q[0] = two.pose[1].q[0] = 1.0;
+            two.pose[0].x[2] = side * 0.15;
+            const int n = two_shapes_touches(ctx, &two, 0.2, t);
+            assert_true(n > 0);
+            for (int i = 0; i < n; i++)
+                if (fabs(t[i].gap) < 0.12) near(t[i].normal[2], side, 1e-9);
+        }
+}
+
+// ---- search ------------------------------------------------------------------------------------
+
+// Many balls around and within a mesh: what the search finds is what each finds by itself, for any
+// number of threads.
+static void the_search_finds_all(void **state) {
+    (void)state;
+    enum { BALLS = 3000 };
+    static tl_pose pose[BALLS + 1];
+    tl_rng rng = {.state = 25};
+    tl_collide *c = NULL;
+    int32_t shape, item;
+    int64_t count, first = 0, expected = 0;
+    const talus_shape_def ball = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.02};
+    surface_sphere(&s, 3, 1.0, 10);
+    for (int32_t k = 0; k < s.points; k++) s.point[3 * k] += 50.0; // far from its origin
+    const talus_shape_def mesh = surface_shape(&s);
+    assert_int_equal(tl_collide_create(ctx, 3, NULL, &c), TALUS_OK);
+    assert_int_equal(tl_collide_add_shape(c, &mesh, &shape), TALUS_OK);
+    assert_int_equal(tl_collide_add_item(c, shape, -1, true, &item), TALUS_OK);
+    assert_int_equal(tl_collide_add_shape(c, &ball, &shape), TALUS_OK);
+    pose[0] = (tl_pose){.x = {-50.0}, .q = {1.0}};
+    for (int i = 1; i <= BALLS; i++) {
+        pose[i].q[0] = 1.0;
+        for (int k = 0; k < 3; k++) pose[i].x[k] = tl_rng_range(&rng, -1.1, 1.1);
+        assert_int_equal(tl_collide_add_item(c, shape, 0, false, &item), TALUS_OK);
+        double x[3] = {pose[i].x[0] + 50.0, pose[i].x[1], pose[i].x[2]};
+        expected += surface_distance(&s, x) <= 0.02 + 0.01;
+    }
+    assert_true(expected > 100);
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        assert_int_equal(tl_collide_detect(c, pose, 0.01, threads), TALUS_OK);
+        const tl_touch *t = tl_collide_touches(c, &count);
+        int64_t balls = 0;
+        uint64_t hash = talus_hash(t, (size_t)count * sizeof *t, 0);
+        for (int64_t i = 0; i < count; i++) {
+            assert_int_equal(t[i].a, 0);
+            balls += i == 0 || t[i].b != t[i - 1].b;
+        }
+        assert_int_equal(balls, expected);
+        if (threads == 1) first = (int64_t)hash;
+        assert_int_equal(first, (int64_t)hash);
+    }
+    tl_collide_destroy(c);
+}
+
+// ---- mass, refusals, memory --------------------------------------------------------------------
+
+static void mass_by_the_divergence_theorem(void **state) {
+    (void)state;
+    static const double half[3] = {1.0, 0.6, 0.3};
+    for (int32_t dim = 2; dim <= 3; dim++) {
+        const talus_shape_def box = {.kind = TALUS_SHAPE_BOX, .half = {1.0, 0.6, 0.3}};
+        talus_mass m, n;
+        surface_box(&s, dim, half);
+        for (int32_t k = 0; k < s.points; k++) s.point[3 * k] += 7.0;
+        const talus_shape_def mesh = surface_shape(&s);
+        assert_int_equal(talus_shape_mass(ctx, dim, &mesh, 3.0, &m), TALUS_OK);
+        assert_int_equal(talus_shape_mass(ctx, dim, &box, 3.0, &n), TALUS_OK);
+        near(m.mass, n.mass, 1e-13);
+        near(m.centre[0], 7.0, 1e-13);
+        near(m.inertia[0] + m.inertia[1] + m.inertia[2], n.inertia[0] + n.inertia[1] + n.inertia[2],
+             1e-12);
+        near(m.inertia[2], dim == 2 ? n.inertia[2] : m.inertia[2], 1e-12);
+        surface_plane(&s, dim, 1.0, 3, 1);
+        const talus_shape_def sheet = surface_shape(&s);
+        assert_int_equal(talus_shape_mass(ctx, dim, &sheet, 3.0, &m), TALUS_OK);
+        assert_true(isinf(m.mass));
+    }
+}
+
+static void refused(int32_t dim, const talus_shape_def *shape, const char *text) {
+    assert_int_equal(talus_shape_check(ctx, dim, shape), TALUS_ERR_ARG);
+    if (!strstr(talus_context_last_error(ctx), text))
+        fail_msg("'%s' is not in: %s", text, talus_context_last_error(ctx));
+}
+
+static void wrong_meshes(void **state) {
+    (void)state;
+    surface_box(&s, 3, (const double[3]){1.0, 1.0, 1.0});
+    talus_shape_def mesh = surface_shape(&s);
+    assert_int_equal(talus_shape_check(ctx, 3, &mesh), TALUS_OK);
+    mesh.triangle_count = 0;
+    refused(3, &mesh, "8 points and 0 triangles");
+    mesh = surface_shape(&s);
+    s.facet[4] = 8;
+    refused(3, &mesh, "triangle 1 has point 8");
+    s.facet[4] = s.facet[3];
+    refused(3, &mesh, "triangle 1 has no area");
+    s.point[5] = NAN;
+    refused(3, &mesh, "point 1");
+    surface_box(&s, 2, (const double[3]){1.0, 1.0, 1.0});
+    mesh = surface_shape(&s);
+    s.point[5] = 1.0;
+    refused(2, &mesh, "must be 0 in 2D");
+    // what is not there is said when it is needed
+    surface_box(&s, 3, (const double[3]){1.0, 1.0, 1.0});
+    const talus_shape_def two[2] = {surface_shape(&s), surface_shape(&s)};
+    const tl_pose pose[2] = {{.q = {1.0}}, {.x = {1.0}, .q = {1.0}}};
+    tl_collide *c;
+    int32_t shape, item;
+    assert_int_equal(tl_collide_create(ctx, 3, NULL, &c), TALUS_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tl_collide_add_shape(c, &two[i], &shape), TALUS_OK);
+        assert_int_equal(tl_collide_add_item(c, shape, i, false, &item), TALUS_OK);
+    }
+    assert_int_equal(tl_collide_detect(c, pose, 0.1, 1), TALUS_ERR_UNSUPPORTED);
+    tl_collide_destroy(c);
+}
+
+static void memory_may_run_out(void **state) {
+    (void)state;
+    bool done = false;
+    surface_sphere(&s, 3, 1.0, 3);
+    const talus_shape_def mesh = surface_shape(&s);
+    for (int64_t fail_at = 1; !done; fail_at++) {
+        test_alloc counted = {0};
+        const talus_context_def def = test_alloc_def(&counted);
+        talus_context *own = NULL;
+        tl_solid *solid = NULL;
+        talus_mass mass;
+        assert_int_equal(talus_context_create(&def, &own), TALUS_OK);
+        counted.fail_at = counted.requests + fail_at;
+        talus_status status = tl_solid_create(own, 3, &mesh, &solid);
+        if (status == TALUS_OK) status = talus_shape_mass(own, 3, &mesh, 1.0, &mass);
+        assert_true(status == TALUS_OK || status == TALUS_ERR_MEMORY);
+        done = status == TALUS_OK;
+        tl_solid_destroy(own, solid);
+        talus_context_destroy(own);
+        assert_int_equal(counted.live, 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_plane_of_triangles_is_a_plane, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(balls_find_the_nearest_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_mesh_of_a_box_is_the_box, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(finer_spheres_come_nearer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_box_on_a_thin_wall, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_sheet_is_touched_from_both_sides, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_search_finds_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(mass_by_the_divergence_theorem, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_meshes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory_may_run_out, set_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("mesh", tests, NULL, NULL);
+}
