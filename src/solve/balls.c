@@ -335,7 +335,8 @@ void tl_balls_chunk(const tl_balls_sweep *s, int32_t chunk, tl_balls_tally *out)
         tl_balls_chunk_coulomb(s, chunk, out);
 }
 
-TL_SIMD_CLONES void tl_balls_spread(const tl_balls_sweep *s, int32_t chunk) {
+void tl_balls_spread_lanes(const tl_balls_sweep *s, int32_t chunk);
+TL_SIMD_CLONES void tl_balls_spread_lanes(const tl_balls_sweep *s, int32_t chunk) {
     for (int32_t group = s->plan->chunk_start[chunk]; group < s->plan->chunk_start[chunk + 1];
          group++) {
         ball_group g;
@@ -346,7 +347,11 @@ TL_SIMD_CLONES void tl_balls_spread(const tl_balls_sweep *s, int32_t chunk) {
     }
 }
 
-TL_SIMD_CLONES double tl_balls_measure(const tl_balls_sweep *s, int32_t chunk, bool scaled) {
+// clang knows the copies of a function only in their own file.
+void tl_balls_spread(const tl_balls_sweep *s, int32_t chunk) { tl_balls_spread_lanes(s, chunk); }
+
+double tl_balls_measure_lanes(const tl_balls_sweep *s, int32_t chunk, bool scaled);
+TL_SIMD_CLONES double tl_balls_measure_lanes(const tl_balls_sweep *s, int32_t chunk, bool scaled) {
     double most[LANES] = {0.0}, total = 0.0;
     const double shift = s->balls->associated ? 0.0 : 1.0;
     for (int32_t group = s->plan->chunk_start[chunk]; group < s->plan->chunk_start[chunk + 1];
@@ -387,4 +392,8 @@ TL_SIMD_CLONES double tl_balls_measure(const tl_balls_sweep *s, int32_t chunk, b
     }
     EACH_LANE total = scaled ? (most[lane] <= total ? total : most[lane]) : total + most[lane];
     return scaled ? sqrt(total) : total;
+}
+
+double tl_balls_measure(const tl_balls_sweep *s, int32_t chunk, bool scaled) {
+    return tl_balls_measure_lanes(s, chunk, scaled);
 }
