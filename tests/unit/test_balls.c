@@ -171,17 +171,18 @@ static bool is_round(const pair_case *c) {
     const int64_t h_start[] = {0, 2};
     const double zero[12] = {0}, mu = 0.3;
     talus_problem *p = NULL;
-    const talus_global_def def = {.dim = 3,
-                                  .count = 1,
-                                  .body_count = 2,
-                                  .body_start = body_start,
-                                  .mass_diagonal = c->mass,
-                                  .h_row_start = h_start,
-                                  .h_body = h_body,
-                                  .h_block = c->h,
-                                  .f = zero,
-                                  .w = zero,
-                                  .law = {.mu = &mu, .tension = c->tension ? &c->tension : NULL}};
+    const talus_global_def def = {
+        .dim = 3,
+        .count = 1,
+        .body_count = 2,
+        .body_start = body_start,
+        .mass_diagonal = c->mass,
+        .h_row_start = h_start,
+        .h_body = h_body,
+        .h_block = c->h,
+        .f = zero,
+        .w = zero,
+        .law = {.mu = &mu, .tension = c->tension > 0.0 ? &c->tension : NULL}};
     assert_int_equal(talus_problem_create_global(ctx, &def, &p), TALUS_OK);
     const bool round = tl_balls_are(p);
     talus_problem_destroy(p);
