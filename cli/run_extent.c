@@ -49,6 +49,18 @@ static void extent_add_disk(extent_box *box, const double x[3], double r[3][3], 
     extent_add(box, at, reach);
 }
 
+// How far a superellipsoid reaches along a unit vector u of its frame: the norm dual to that of
+// which it is the unit ball, ((|a u_x|^p + |b u_y|^p)^(q/p) + |c u_z|^q)^(1/q) with p, q the
+// conjugates 1/(1 - 1/exponent) of its exponents; 2D: (|a u_x|^p + |b u_y|^p)^(1/p).
+static double extent_of_superellipsoid(int32_t dim, const talus_shape_def *s, const double u[3]) {
+    const double p = 1.0 / (1.0 - 1.0 / s->exponent[0]);
+    const double across =
+        pow(pow(fabs(u[0] * s->half[0]), p) + pow(fabs(u[1] * s->half[1]), p), 1.0 / p);
+    if (dim == 2) return across;
+    const double q = 1.0 / (1.0 - 1.0 / s->exponent[1]);
+    return pow(pow(across, q) + pow(fabs(u[2] * s->half[2]), q), 1.0 / q);
+}
+
 // Make the box hold a shape. Shapes without an outside of their own (walls) count as points.
 static void extent_add_shape(int32_t dim, const talus_shape_def *s, const double x[3],
                              const double q[4], extent_box *box) {
@@ -60,8 +72,10 @@ static void extent_add_shape(int32_t dim, const talus_shape_def *s, const double
     case TALUS_SHAPE_SPHERE:
         for (int k = 0; k < 3; k++) reach[k] = s->radius;
         break;
+    case TALUS_SHAPE_SUPERELLIPSOID:
+        for (int k = 0; k < 3; k++) reach[k] = extent_of_superellipsoid(dim, s, r[k]);
+        break;
     case TALUS_SHAPE_BOX:
-    case TALUS_SHAPE_SUPERELLIPSOID: // the box around it
         for (int k = 0; k < 3; k++)
             for (int e = 0; e < dim; e++) reach[k] += fabs(r[k][e]) * s->half[e];
         break;

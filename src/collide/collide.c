@@ -98,6 +98,7 @@ static talus_status collide_add_part(tl_collide *c, const tl_solid *solid, const
     c->part[k] = (tl_part){.extent = extent, .solid = solid, .item = c->item_count, .group = group};
     c->part[k].flags = (uint16_t)((immovable ? GRID_IMMOVABLE : 0) | (ball ? GRID_BALL : 0) |
                                   (unbounded ? GRID_UNBOUNDED : 0) | (mesh ? GRID_MESH : 0));
+    c->meshes = c->meshes || mesh;
     c->part_count++;
     return TALUS_OK;
 }
@@ -124,7 +125,7 @@ talus_status tl_collide_add_item_at(tl_collide *c, int32_t shape, const tl_pose 
     if ((place || solid->piece) && !c->compound) TL_TRY(collide_make_compound(c));
     if (!place) place = &nowhere;
     if (!solid->piece) TL_GOTO(collide_add_part(c, solid, place, group, immovable));
-    for (int32_t k = 0; k < solid->pieces; k++) {
+    for (int32_t k = 0; solid->piece && k < solid->pieces; k++) {
         const tl_piece *piece = &solid->piece[k];
         tl_pose here;
         tl_pose_mul(place, &piece->place, &here);
@@ -272,6 +273,7 @@ static void collide_write(void *arg, tl_team *team, int rank) {
     w->touch_count = 0;
     if (!c->touch) return; // nothing was counted
     tl_touch *out = c->touch + w->touch_begin;
+    const bool compound = c->compound;
     int64_t begin, end;
     tl_share(c->pair_total, tl_team_size(team), rank, &begin, &end);
     int32_t a = begin < end ? collide_owner(c, begin) : 0;
@@ -281,8 +283,8 @@ static void collide_write(void *arg, tl_team *team, int rank) {
         const int32_t b = (int32_t)(c->entry[i] >> 1);
         const int count = c->entry[i] & 1 ? collide_points(c, a, b, out)
                                           : collide_balls(c, &c->spot[a], &c->spot[b], out);
-        if (c->compound) tl_union_report(c, a, b, out, count);
-        for (int k = 0; !c->compound && k < count; k++) out[k].a = a, out[k].b = b;
+        if (compound) tl_union_report(c, a, b, out, count);
+        for (int k = 0; k < count && !compound; k++) out[k].a = a, out[k].b = b;
         out += count;
     }
     w->touch_count = out - (c->touch + w->touch_begin);

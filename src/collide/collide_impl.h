@@ -95,6 +95,7 @@ struct tl_collide {
     tl_part *part;
     int32_t part_count, part_room, bounded_count;
     bool compound;   ///< part k is not item k in its place, for all k
+    bool meshes;     ///< there are any
     tl_pose *place;  ///< compound: of each part in its item's frame; otherwise NULL
     tl_pose *placed; ///< compound: of each part in the world
     int32_t place_room, placed_room;

@@ -419,7 +419,7 @@ talus_status tl_mesh_mass(talus_context *ctx, int32_t dim, const talus_shape_def
         tl_mass_sums sums = {0};
         for (int32_t t = 0; t < m->facets; t++) {
             const int32_t *c = m->corner + (int64_t)dim * t;
-            double p[3][3], n[3];
+            double p[3][3] = {{0.0}}, n[3];
             for (int k = 0; k < dim; k++) tl_copy3(m->point[c[k]], p[k]);
             tl_cross3(p[0], p[1], n);
             // in 2D a solid goes round clockwise

@@ -231,7 +231,7 @@ static talus_status mesh_read_stl(tl_soup *s, const unsigned char *bytes, size_t
     return tl_fail(s->ctx, TALUS_ERR_FORMAT,
                    "byte 80: the head promises %llu facets, for which a binary STL file has %llu "
                    "bytes; this one has %zu, so that it is %s",
-                   (unsigned long long)facets, (unsigned long long)(84 + 50 * facets), size,
+                   (unsigned long long)facets, 84 + 50 * (unsigned long long)facets, size,
                    size < 84 + 50 * facets ? "cut off, or no STL file" : "damaged, or no STL file");
 }
 

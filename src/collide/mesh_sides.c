@@ -140,6 +140,7 @@ static void sides_turn(sides_work *w, const sides_piece *piece) {
 
 // Corners of a facet as it is turned now.
 static void sides_corners(const sides_work *w, int32_t t, const double *p[3]) {
+    TL_ASSUME(w->dim == 2 || w->dim == 3);
     const int32_t *corner = w->mesh->triangle + (int64_t)w->dim * t;
     const int last = w->dim - 1;
     for (int k = 0; k < w->dim; k++) {
@@ -151,6 +152,7 @@ static void sides_corners(const sides_work *w, int32_t t, const double *p[3]) {
 // Signed volume, in 3D of the tetrahedra over the facets, seen from the piece's first point. In 2D
 // the free side is on the left, so that the area of a solid comes out positive clockwise.
 static double sides_volume(const sides_work *w, const sides_piece *piece) {
+    TL_ASSUME(w->dim == 2 || w->dim == 3);
     const double *p[3], *origin;
     double sum = 0.0;
     sides_corners(w, w->order[piece->first], p);

@@ -252,11 +252,11 @@ static talus_status obj_quad(tl_soup *s, const int32_t c[4], const char *where) 
 static talus_status obj_face(text_reader *r, int64_t line) {
     char where[32];
     text_word w;
-    int32_t corner[4];
+    int32_t corner[4] = {0};
     int64_t count = 0;
     (void)snprintf(where, sizeof where, "line %lld", (long long)line);
     while (text_next_here(r, &w)) {
-        int32_t point;
+        int32_t point = 0;
         TL_TRY(obj_index(r, &w, &point));
         if (count == 4) { // no quad after all: a fan
             const int32_t fan[2][3] = {{corner[0], corner[1], corner[2]},
@@ -279,7 +279,7 @@ static talus_status obj_face(text_reader *r, int64_t line) {
 static talus_status obj_line(text_reader *r, int64_t line) {
     char where[32];
     text_word w;
-    int32_t pair[2];
+    int32_t pair[2] = {0};
     int64_t count = 0;
     (void)snprintf(where, sizeof where, "line %lld", (long long)line);
     for (; text_next_here(r, &w); count++) {

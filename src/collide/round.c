@@ -8,6 +8,10 @@
 #include "collide/round.h"
 #include <string.h>
 
+// Where the second derivative of a superellipsoid is infinite or nearly so, it is taken from
+// normals that are off by this part: finite, so that a step by it says how far the point has to go.
+#define ROUND_BESIDE 1e-6
+
 static const double round_pi = 3.14159265358979323846;
 
 // ---- what is allowed ----
@@ -185,9 +189,9 @@ static double pair_norm(double u, double v, double e, double slope[2], double *k
     slope[0] = copysign(pa * scale, u);
     slope[1] = copysign(pb * scale, v);
     // κ = (e − 1) a^(e−2) b^(e−2) norm^(1−2e)
-    const double tiny = 1e-15 * most;
-    const double fa = a > tiny ? pa / (a / most) : pow(1e-15, e - 2.0);
-    const double fb = b > tiny ? pb / (b / most) : pow(1e-15, e - 2.0);
+    const double tiny = ROUND_BESIDE * most;
+    const double fa = a > tiny ? pa / (a / most) : pow(ROUND_BESIDE, e - 2.0);
+    const double fb = b > tiny ? pb / (b / most) : pow(ROUND_BESIDE, e - 2.0);
     *kappa = (e - 1.0) * fa * fb * scale / sum / (most * most * most);
     return norm;
 }
@@ -201,8 +205,8 @@ static double superellipsoid_support(int32_t dim, const talus_shape_def *shape, 
     double m = pair_norm(u[0], u[1], ep, flat, &kp), h = m;
     if (dim == 3) {
         const double eq = shape->exponent[1] / (shape->exponent[1] - 1.0);
-        if (H && m < 1e-14 * fabs(u[2])) { // on the axis: the second derivative a little beside it
-            const double beside = 1e-14 * fabs(u[2]);
+        if (H && m < ROUND_BESIDE * fabs(u[2])) { // near the axis: the second derivative beside it
+            const double beside = ROUND_BESIDE * fabs(u[2]);
             const double near[3] = {beside / half[0], beside / half[1], d[2]};
             (void)superellipsoid_support(dim, shape, near, s, H);
             return superellipsoid_support(dim, shape, d, s, NULL);

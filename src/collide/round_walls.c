@@ -4,60 +4,71 @@
 // distance from the axis is largest: with m a unit vector across the axis and x(m) the point of the
 // body farthest along m (p its origin, from the axis), that is the top of
 //     F(m) = m·(p + x(m)),     F' = τ·(p + x),     F'' = τᵀHτ − m·(p + x),
-// the derivatives by the angle of m, τ across m. A long body has two tops, at its two ends.
+// the derivatives by the angle of m, τ across m. A long body has two tops, at its two ends; between
+// them F dips where m looks at its flat side, close to an axis of the body, so that these
+// directions are looked at besides.
 #include "collide/round.h"
 
 enum {
-    MANTLE_SAMPLES = 32,
+    MANTLE_SAMPLES = 64,
+    MANTLE_BESIDE = 10, // about each of the six directions of axes
+    MANTLE_MOST = MANTLE_SAMPLES + 6 * MANTLE_BESIDE,
     MANTLE_STEPS = 60,
     MANTLE_TOPS = 2,
 };
 
-// A smooth body, or a rim (radius r, height z) of a cylinder or cone.
+// A smooth body, or a rim (radius r, height z) of a cylinder or cone, in its own frame.
 typedef struct mantle_body {
     int32_t dim;
-    const tl_placed *placed;
+    const talus_shape_def *shape;
     bool rim;
     double r, z;
-    double p[3]; // its origin from that of the walls
+    double p[3];              // its origin from that of the walls
+    double side[3], ahead[3]; // m = cos φ side + sin φ ahead
 } mantle_body;
 
 typedef struct mantle_top {
-    double value, x[3], m[3];
+    double value, angle, x[3], m[3];
 } mantle_top;
 
+static void mantle_make(int32_t dim, const tl_placed *b, const tl_walls *w, mantle_body *out) {
+    double ahead[3];
+    *out = (mantle_body){.dim = dim, .shape = b->shape};
+    tl_sub3(b->pose->x, w->x, out->p);
+    tl_cross3(w->axis, w->side, ahead);
+    tl_rotate_back(b->pose->q, out->p, out->p);
+    tl_rotate_back(b->pose->q, w->side, out->side);
+    tl_rotate_back(b->pose->q, ahead, out->ahead);
+}
+
 // F and F' at an angle; the second derivative where it is asked for.
-static double mantle_slope(const mantle_body *b, const tl_walls *w, double angle, double *second,
-                           mantle_top *out) {
-    double across[3], tau[3], d[3], s[3], t[3], H[3][3], q[3];
-    tl_cross3(w->axis, w->side, across);
+static double mantle_slope(const mantle_body *b, double angle, double *second, mantle_top *out) {
+    const double cosine = cos(angle), sine = sin(angle);
+    double tau[3], H[3][3], q[3];
     for (int k = 0; k < 3; k++) {
-        out->m[k] = cos(angle) * w->side[k] + sin(angle) * across[k];
-        tau[k] = cos(angle) * across[k] - sin(angle) * w->side[k];
+        out->m[k] = cosine * b->side[k] + sine * b->ahead[k];
+        tau[k] = cosine * b->ahead[k] - sine * b->side[k];
     }
-    tl_rotate_back(b->placed->pose->q, out->m, d);
-    tl_rotate_back(b->placed->pose->q, tau, t);
     if (b->rim)
-        (void)tl_circle_support(b->r, b->z, d, s, second ? H : NULL);
+        (void)tl_circle_support(b->r, b->z, out->m, out->x, second ? H : NULL);
     else
-        (void)tl_ellipsoid_support(b->dim, b->placed->shape, d, s, second ? H : NULL);
-    tl_rotate(b->placed->pose->q, s, out->x);
+        (void)tl_ellipsoid_support(b->dim, b->shape, out->m, out->x, second ? H : NULL);
     tl_axpy3(b->p, 1.0, out->x, q);
     out->value = tl_dot3(out->m, q);
+    out->angle = angle;
     if (second) {
         *second = -out->value;
-        for (int i = 0; i < 3; i++) *second += t[i] * tl_dot3(H[i], t);
+        for (int i = 0; i < 3; i++) *second += tau[i] * tl_dot3(H[i], tau);
     }
     return tl_dot3(tau, q);
 }
 
 // The top between two angles, F' > 0 at the first and not at the second.
-static void mantle_climb(const mantle_body *b, const tl_walls *w, double from, double to,
-                         mantle_top *out) {
+static void mantle_climb(const mantle_body *b, double from, double to, mantle_top *out) {
     double at = 0.5 * (from + to);
     for (int i = 0; i < MANTLE_STEPS && to - from > 1e-16; i++) {
         double second;
-        const double slope = mantle_slope(b, w, at, &second, out);
+        const double slope = mantle_slope(b, at, &second, out);
         if (slope > 0.0)
             from = at;
         else
@@ -69,20 +80,42 @@ static void mantle_climb(const mantle_body *b, const tl_walls *w, double from, d
     }
 }
 
+// Angles to look at, ascending, and once more the first one after a full turn.
+static int mantle_angles(const mantle_body *b, double out[MANTLE_MOST + 1]) {
+    static const double beside[MANTLE_BESIDE] = {-0.04, -0.015, -0.005, -0.001, -1e-4,
+                                                 1e-4,  0.001,  0.005,  0.015,  0.04};
+    const double full = 6.283185307179586477;
+    int count = 0;
+    for (; count < MANTLE_SAMPLES; count++) out[count] = full * count / MANTLE_SAMPLES;
+    for (int k = 0; k < b->dim; k++) {
+        if (hypot(b->side[k], b->ahead[k]) < 1e-3) continue; // across all directions
+        const double axis = atan2(b->ahead[k], b->side[k]);
+        for (int i = 0; i < 2 * MANTLE_BESIDE; i++) {
+            double angle = axis + beside[i / 2] + (i % 2 ? 0.5 * full : 0.0);
+            if (angle < 0.0) angle += full;
+            if (angle >= full) angle -= full;
+            int at = count++;
+            for (; at > 0 && out[at - 1] > angle; at--) out[at] = out[at - 1];
+            out[at] = angle;
+        }
+    }
+    out[count] = out[0] + full;
+    return count;
+}
+
 // The two highest tops, the first of them the one from which the other is ahead by less than half a
 // turn, so that they keep their names when the body rolls.
-static int mantle_tops(const mantle_body *b, const tl_walls *w, mantle_top out[MANTLE_TOPS]) {
-    const double full = 6.283185307179586477, part = full / MANTLE_SAMPLES;
+static int mantle_tops(const mantle_body *b, mantle_top out[MANTLE_TOPS]) {
+    double angle[MANTLE_MOST + 1];
+    const int angles = mantle_angles(b, angle);
     int count = 0;
-    mantle_top highest = {.value = -INFINITY}, top;
-    const double first = mantle_slope(b, w, 0.0, NULL, &highest);
-    double slope = first;
-    for (int i = 0; i < MANTLE_SAMPLES; i++) {
-        const double next =
-            i + 1 < MANTLE_SAMPLES ? mantle_slope(b, w, (i + 1) * part, NULL, &top) : first;
+    mantle_top highest = {.value = -INFINITY}, top = highest;
+    double slope = mantle_slope(b, angle[0], NULL, &highest);
+    for (int i = 0; i < angles; i++) {
+        const double next = mantle_slope(b, angle[i + 1], NULL, &top);
         if (top.value > highest.value) highest = top;
         if (slope > 0.0 && next <= 0.0) {
-            mantle_climb(b, w, i * part, (i + 1) * part, &top);
+            mantle_climb(b, angle[i], angle[i + 1], &top);
             if (count < MANTLE_TOPS)
                 out[count++] = top;
             else if (top.value > TL_MIN(out[0].value, out[1].value))
@@ -91,25 +124,26 @@ static int mantle_tops(const mantle_body *b, const tl_walls *w, mantle_top out[M
         slope = next;
     }
     if (count == 0) out[count++] = highest; // round about the axis: any point will do
-    if (count < 2) return count;
-    double turn[3];
-    tl_cross3(out[0].m, out[1].m, turn);
-    if (tl_dot3(turn, w->axis) < 0.0) top = out[0], out[0] = out[1], out[1] = top;
+    if (count == 2 && sin(out[1].angle - out[0].angle) < 0.0)
+        top = out[0], out[0] = out[1], out[1] = top;
     return count;
 }
 
-static int mantle_points(const mantle_body *b, const tl_walls *w, uint32_t feature, double reach,
-                         tl_touch *out) {
+static int mantle_points(const mantle_body *b, const tl_placed *placed, const tl_walls *w,
+                         uint32_t feature, double reach, tl_touch *out) {
     mantle_top top[MANTLE_TOPS];
-    const int tops = mantle_tops(b, w, top);
+    double origin[3];
+    const int tops = mantle_tops(b, top);
     int count = 0;
+    tl_sub3(placed->pose->x, w->x, origin);
     for (int i = 0; i < tops; i++) {
-        double q[3], inward[3], n[3];
-        tl_axpy3(b->p, 1.0, top[i].x, q);
+        double arm[3], q[3], inward[3], n[3];
+        tl_rotate(placed->pose->q, top[i].x, arm);
+        tl_axpy3(origin, 1.0, arm, q);
         tl_axpy3(q, -tl_dot3(q, w->axis), w->axis, inward);
         tl_scale3(-1.0, inward, inward);
         const double distance = w->radius - tl_pair_direction(inward, w->side, n);
-        count += tl_walls_put(feature + (uint32_t)i, distance, n, q, top[i].x, reach, out + count);
+        count += tl_walls_put(feature + (uint32_t)i, distance, n, q, arm, reach, out + count);
     }
     return count;
 }
@@ -118,17 +152,21 @@ static int mantle_points(const mantle_body *b, const tl_walls *w, uint32_t featu
 int tl_pair_walls_ellipsoid(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,
                             tl_touch *out) {
     const tl_walls *w = a->walls;
-    mantle_body body = {.dim = dim, .placed = b};
+    double p[3];
     int count = 0;
-    tl_sub3(b->pose->x, w->x, body.p);
-    if (w->round) count = mantle_points(&body, w, 0, reach, out);
+    tl_sub3(b->pose->x, w->x, p);
+    if (w->round) {
+        mantle_body body;
+        mantle_make(dim, b, w, &body);
+        count = mantle_points(&body, b, w, 0, reach, out);
+    }
     for (int k = 0; k < w->planes; k++) {
         double d[3], x[3], q[3];
         tl_rotate_back(b->pose->q, w->normal[k], d);
         tl_scale3(-1.0, d, d);
         (void)tl_ellipsoid_support(dim, b->shape, d, x, NULL);
         tl_rotate(b->pose->q, x, x);
-        tl_axpy3(body.p, 1.0, x, q);
+        tl_axpy3(p, 1.0, x, q);
         const double distance = tl_dot3(w->normal[k], q) + w->offset[k];
         count += tl_walls_put(8 * w->id[k], distance, w->normal[k], q, x, reach, out + count);
     }
@@ -177,10 +215,12 @@ int tl_pair_walls_lathe(int32_t dim, const tl_placed *a, const tl_placed *b, dou
     tl_sub3(b->pose->x, w->x, p);
     for (int end = 0; w->round && end < 2; end++) {
         const int circle = 1 - end;
-        mantle_body body = {
-            .dim = dim, .placed = b, .rim = true, .r = l.r[circle], .z = l.z[circle]};
-        tl_copy3(p, body.p);
-        count += mantle_points(&body, w, 4 * (uint32_t)end, reach, out + count);
+        mantle_body body;
+        mantle_make(dim, b, w, &body);
+        body.rim = true;
+        body.r = l.r[circle];
+        body.z = l.z[circle];
+        count += mantle_points(&body, b, w, 4 * (uint32_t)end, reach, out + count);
     }
     for (int k = 0; k < w->planes; k++)
         count += lathe_plane_points(&l, b, p, w, k, reach, out + count);

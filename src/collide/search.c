@@ -48,7 +48,7 @@ static bool search_mesh(const tl_collide *c, const grid_point *mesh, const doubl
 
 // Compare point a with points p … end − 1.
 TL_INLINE void search_compare(const search_scan *s, const grid_point *a, double reach, int64_t p,
-                              int64_t end, bool periodic) {
+                              int64_t end, bool periodic, bool meshes) {
     const tl_collide *c = s->c;
     for (; p < end; p++) {
         const grid_point *b = &c->point[p];
@@ -64,7 +64,7 @@ TL_INLINE void search_compare(const search_scan *s, const grid_point *a, double 
         const double most = reach + b->size;
         if (tl_dot3(d, d) > most * most) continue;
         if (a->group == b->group || (a->flags & b->flags & GRID_IMMOVABLE)) continue;
-        if (b->flags & ~a->flags & GRID_MESH && !search_mesh(c, b, d, reach)) continue;
+        if (meshes && (b->flags & ~a->flags & GRID_MESH) && !search_mesh(c, b, d, reach)) continue;
         search_emit(s, a->part, b->part, (a->flags & b->flags & GRID_BALL) != 0);
     }
 }
@@ -132,7 +132,7 @@ static void search_open_window(search_scan *s, int64_t i, int l, const int64_t f
 }
 
 // Partners of point i in level l. In its own level it looks only at the points behind it.
-TL_INLINE void search_level(search_scan *s, int64_t i, int l, bool periodic) {
+TL_INLINE void search_level(search_scan *s, int64_t i, int l, bool periodic, bool meshes) {
     const tl_collide *c = s->c;
     const grid_level *level = &c->level[l];
     const grid_point *a = &c->point[i];
@@ -151,18 +151,19 @@ TL_INLINE void search_level(search_scan *s, int64_t i, int l, bool periodic) {
     if (changed) search_open_window(s, i, l, first, count);
     for (int r = 0; r < w->runs; r++) {
         const bool behind = i < level->end && w->begin[r] <= i;
-        search_compare(s, a, reach, behind ? i + 1 : w->begin[r], w->end[r], periodic);
+        search_compare(s, a, reach, behind ? i + 1 : w->begin[r], w->end[r], periodic, meshes);
     }
 }
 
-TL_INLINE void search_points(search_scan *s, int64_t begin, int64_t end, bool periodic) {
+TL_INLINE void search_points(search_scan *s, int64_t begin, int64_t end, bool periodic,
+                             bool meshes) {
     const tl_collide *c = s->c;
     for (int64_t i = begin; i < end; i++) {
         // Windows lack rows that the points of their own level had passed: not for other levels.
         if (i > begin && c->point[i].level != c->point[i - 1].level)
             for (int l = 0; l < GRID_LEVELS; l++) s->window[l].count[0] = 0;
         for (int l = c->point[i].level; l >= 0; l--)
-            if (c->level[l].begin < c->level[l].end) search_level(s, i, l, periodic);
+            if (c->level[l].begin < c->level[l].end) search_level(s, i, l, periodic, meshes);
     }
 }
 
@@ -191,9 +192,11 @@ static void search_scan_all(void *arg, tl_team *team, int rank) {
     int64_t begin, end;
     tl_share(c->bounded_count, tl_team_size(team), rank, &begin, &end);
     if (periodic)
-        search_points(&s, begin, end, true);
+        search_points(&s, begin, end, true, true);
+    else if (c->meshes)
+        search_points(&s, begin, end, false, true);
     else
-        search_points(&s, begin, end, false);
+        search_points(&s, begin, end, false, false);
     tl_share(c->part_count, tl_team_size(team), rank, &begin, &end);
     for (int32_t u = 0; u < c->wall_count; u++) search_walls(&s, u, (int32_t)begin, (int32_t)end);
 }

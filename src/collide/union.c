@@ -137,7 +137,7 @@ static talus_status clump_make(talus_context *ctx, int32_t dim, const talus_shap
         tl_copy3(part[k].position, place.x);
         memcpy(place.q, part[k].orientation, sizeof place.q);
         if (!child->piece) out->piece[out->pieces++] = (tl_piece){child, place};
-        for (int32_t i = 0; i < child->pieces; i++) {
+        for (int32_t i = 0; child->piece && i < child->pieces; i++) {
             tl_piece *piece = &out->piece[out->pieces++];
             piece->solid = child->piece[i].solid;
             tl_pose_mul(&place, &child->piece[i].place, &piece->place);

@@ -174,6 +174,7 @@ static bool interval_planes(const tl_hull *hull, const double p[3], const double
 static bool interval_of(int32_t dim, const tl_solid *solid, const double p[3], const double e[3],
                         double t[2]) {
     const talus_shape_def *s = &solid->shape;
+    TL_ASSUME(dim == 2 || dim == 3);
     const double zero[3] = {0.0}, h = s->height;
     double q[3] = {0.0}, f[3] = {0.0};
     switch (s->kind) {
@@ -398,6 +399,7 @@ static void mass_from_moments(const mass_lines *l, const double *m, double densi
                               talus_mass *out) {
     const double unit = l->unit, mass = density * m[0] * pow(unit, l->dim);
     double c[3], s[6];
+    TL_ASSUME(l->dim == 2 || l->dim == 3);
     for (int k = 0; k < 3; k++) c[k] = m[1 + k] / m[0];
     for (int k = 0; k < 3; k++) s[k] = m[4 + k] / m[0] - c[k] * c[k];
     s[3] = m[7] / m[0] - c[0] * c[1];

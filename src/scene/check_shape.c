@@ -30,14 +30,14 @@ void tl_shape_wide(int32_t dim, const talus_shape_def *shape, bool turned, doubl
     const double extent = tl_shape_extent(dim, shape);
     for (int k = 0; k < 3; k++) wide[k] = extent;
     if (turned) return;
-    if (shape->kind == TALUS_SHAPE_BOX) {
+    const talus_shape_kind kind = shape->kind;
+    if (kind == TALUS_SHAPE_BOX || kind == TALUS_SHAPE_ELLIPSOID ||
+        kind == TALUS_SHAPE_SUPERELLIPSOID) {
         tl_copy3(shape->half, wide);
-    } else if (shape->kind == TALUS_SHAPE_ELLIPSOID || shape->kind == TALUS_SHAPE_SUPERELLIPSOID) {
-        tl_copy3(shape->half, wide);
-    } else if (shape->kind == TALUS_SHAPE_CYLINDER) {
+    } else if (kind == TALUS_SHAPE_CYLINDER) {
         wide[0] = wide[1] = shape->radius;
         wide[2] = 0.5 * shape->height;
-    } else if (shape->kind == TALUS_SHAPE_CAPSULE) {
+    } else if (kind == TALUS_SHAPE_CAPSULE) {
         wide[0] = wide[1] = wide[2] = shape->radius;
         wide[dim - 1] += 0.5 * shape->height;
     }

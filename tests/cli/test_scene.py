@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`talus help scene` and docs/guide/scenes.md come from the same tables; the scenes of the guide and
 of examples/ are accepted, say what to expect, and how long they take."""
+import json
+import math
 import re
 import tempfile
 import pathlib
@@ -11,7 +13,8 @@ from program import SOURCE, talus
 GUIDE = SOURCE / "docs" / "guide" / "scenes.md"
 EXAMPLES = sorted((SOURCE / "examples" / "scenes").glob("*.yaml"))
 WANTED = """heap silo drum column-2d column-3d avalanche cradle sedimentation packing hourglass
-rain-box shear-cell""".split()
+rain-box shear-cell mixer box-stack kapla arch wall-hit dominoes rocks hopper-silo mixer-blade
+drum-lifters ellipses superellipsoids worms rings excavator""".split()
 
 
 def help_scene(*words):
@@ -81,6 +84,50 @@ class Scene(unittest.TestCase):
                 self.assertTrue(head.startswith("# "), "begins with what to expect")
                 self.assertRegex(head, r"\d+(\.\d+)? s\b", "says how long it takes")
                 self.accepted(path, "--steps", "1")
+
+    def ran(self, path, *words):
+        with tempfile.TemporaryDirectory() as room:
+            run = talus("run", path, "--json", "--quiet", "-o", pathlib.Path(room) / "r.h5", *words)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return json.loads(run.stdout)
+
+    def test_examples_that_stand(self):
+        """Stacks that statics lets stand do, and fall where it does not."""
+        def sinks(name, *words):
+            o = self.ran(SOURCE / "examples" / "scenes" / f"{name}.yaml", *words)
+            self.assertEqual(o["missed_steps"], 0)
+            return o["extent_start"][1][2] - o["extent_end"][1][2]
+
+        self.assertLess(abs(sinks("arch", "--until", "0.4")), 1e-7)
+        self.assertGreater(sinks("arch", "--until", "0.4", "--set", "materials.stone.friction=0.2"),
+                           0.02)
+        leaning = "gravity=[{}, 0, -9.76]"
+        self.assertLess(abs(sinks("box-stack", "--until", "0.4", "--set", leaning.format(0.96))),
+                        1e-7)
+        self.assertGreater(sinks("box-stack", "--set", leaning.format(1.0)), 0.5)
+
+    def test_extent_of_a_superellipsoid(self):
+        """Against points of its surface; turned about y by 0.5."""
+        scene = ("version: 1\ngravity: [0, 0, 0]\nrun: {until: 1 ms}\nbodies:\n"
+                 "  - {shape: superellipsoid, size: [2, 4, 6], exponents: [4, 3],"
+                 " rotate: {axis: [0, 1, 0], angle: 0.5}}\n")
+        with tempfile.TemporaryDirectory() as room:
+            path = pathlib.Path(room) / "one.yaml"
+            path.write_text(scene, "utf-8")
+            low, high = self.ran(path)["extent_start"]
+        best = [0.0, 0.0, 0.0]
+        for i in range(201):
+            for j in range(201):
+                u, v = 0.5 * math.pi * i / 200, 0.5 * math.pi * j / 200 # an eighth; the rest by signs
+                across = math.cos(u) ** (2 / 3)
+                x, y = across * math.cos(v) ** 0.5, 2 * across * math.sin(v) ** 0.5
+                z = 3 * math.sin(u) ** (2 / 3)
+                c, s = math.cos(0.5), math.sin(0.5)
+                for k, reach in enumerate((c * x + s * z, y, s * x + c * z)):
+                    best[k] = max(best[k], reach)
+        for k in range(3):
+            self.assertAlmostEqual(high[k], best[k], delta=1e-3)
+            self.assertAlmostEqual(low[k], -best[k], delta=1e-3)
 
 
 if __name__ == "__main__":

@@ -215,7 +215,7 @@ static void grains_are_scaled(void **state) {
     static const char *const shapes[] = {
         "shape: polyhedron, points: [[-1, -1, -1], [1, -1, -1], [0, 1, -1], [0, 0, 1]]",
         "shape: worm, radius: 0.1, points: [[-1, 0, 0], [0, 0.5, 0], [1, 0, 0]]",
-        "shape: clump, parts: [{radius: 0.5, at: [1, 0, 0]}, {shape: box, size: [1, 1, 1]}]",
+        "shape: clump, parts: [{radius: 0.5}, {shape: box, size: [1, 1, 1], at: [-1, 0, 0]}]",
         "shape: superellipsoid, size: [1, 2, 3], exponents: [3, 4]"};
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         char text[600];
