@@ -42,24 +42,22 @@ typedef struct talus_part {
 /// a shape copies them.
 struct talus_shape_def {
     talus_shape_kind kind;
+    bool open_top;  ///< container: no wall on its upper side
     double radius;  ///< sphere, drum, cylinder, capsule, worm, cone (of its base); > 0
     double half[3]; ///< container, box: half of the edge lengths, > 0. A container is open (has no
                     ///< wall) along an axis, on both sides, where this is infinite. Ellipsoid,
                     ///< superellipsoid: half axes, > 0
-    bool open_top;  ///< container: no wall on its upper side
     double height;  ///< drum, cylinder in 3D: from end to end, > 0; drum: infinite for no ends.
                     ///< Capsule: between the centres of its ends, along z (2D: y). Cone: from base
                     ///< to tip; its origin is its centre of mass, 1/4 (2D: 1/3) above the base
     double normal[3]; ///< half-space: direction out of the material; 0: up. Need not be of length 1
-    double exponent[2];  ///< superellipsoid: (|x/a|^p + |y/b|^p)^(q/p) + |z/c|^q <= 1 with p =
-                         ///< exponent[0], q = exponent[1] (2D: p alone), each from 2 to 16
-    const double *point; ///< polyhedron, worm (the polyline), mesh: 3 each
-    int32_t point_count;
+    double exponent[2];      ///< superellipsoid: (|x/a|^p + |y/b|^p)^(q/p) + |z/c|^q <= 1 with p =
+                             ///< exponent[0], q = exponent[1] (2D: p alone), each from 2 to 16
+    const double *point;     ///< polyhedron, worm (the polyline), mesh: 3 each
     const int32_t *triangle; ///< mesh: 3 points each, counter-clockwise seen from the free side
                              ///< (2D: segments, 2 points each, free side on the left)
-    int32_t triangle_count;
-    const talus_part *part; ///< clump
-    int32_t part_count;
+    const talus_part *part;  ///< clump
+    int32_t point_count, triangle_count, part_count;
 };
 
 /// Mass properties of a shape filled with a density (kg/m³; in 2D kg/m²).

@@ -85,7 +85,7 @@ talus_status tl_balls_update(talus_context *ctx, const talus_problem *p, const t
         int32_t *pair = inout->pair + (int64_t)(row / LANES) * 2 * LANES + row % LANES;
         pair[0] = pair[LANES] = p->body_count;
         if (i < 0) continue;
-        double e[9], arm[2];
+        double e[9] = {0.0}, arm[2] = {0.0};
         (void)balls_contact(p, i, e, arm);
         EACH_AXIS {
             *balls_entry(inout, row, TL_BALL_NORMAL + k) = e[k];
