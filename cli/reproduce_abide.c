@@ -12,9 +12,13 @@ static const double abide_gravity = 9.80665, abide_pi = 3.14159265358979323846;
 enum { ABIDE_OWN = 4 };
 static const struct {
     const char *name, *local, *step;
-} abide_method[ABIDE_OWN] = {
-    {"EPDAS", "epdas", "1"}, {"IPDAS", "ipdas", "1"}, {"SAL", "sal", "0.5"}, {"IBP", "ebp", "1"}};
+} abide_method[ABIDE_OWN] = {{"EPDAS", "epdas", "0.2857"},
+                             {"IPDAS", "ipdas", "0.2857"},
+                             {"SAL", "sal", "0.5"},
+                             {"IBP", "ebp", "1"}};
 
+// The active sets of EPDAS and IPDAS change sign at every visit where γ_t W_TT > 2; the source does
+// not tell its γ_t. Here γ_t W_TT = 1 for a sphere on a wall, whose m W_TT is 7/2.
 // With the published step of SAL, 0.6 m as its 20 sweeps tell, a sphere that sticks is thrown
 // about: m W_TT = 7/2 and 0.6 · 7/2 > 2.
 static const char abide_why_sal[] = "with the published step, 0.6 m, sticking is unstable for a "
@@ -287,7 +291,10 @@ bool reproduce_sediment(reproduce *r) {
             what = cli_text("%s, %d disks: deepest overlap over small radius", abide_method[k].name,
                             set[i].count);
             reproduce_expect(r, what, "", sums.penetration / set[i].small, "no large ones", 0.0,
-                             0.1, NULL);
+                             0.1,
+                             "the source gives no figure. A grain at 0.5 m/s goes 0.2 of the small "
+                             "radius in a step, and contacts on the level of velocities do not "
+                             "mend an overlap");
             free(what);
         }
     }

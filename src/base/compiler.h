@@ -46,9 +46,6 @@ typedef double tl_vec4 __attribute__((vector_size(32)));
 #define TL_PAUSE() ((void)0)
 #endif
 
-/// Ask for a cache line that will be read soon; any address is legal.
-#define TL_PREFETCH(address) __builtin_prefetch(address)
-
 /// Compile a function once per instruction set and choose at load time. All copies give the same
 /// bits, since -ffp-contract=off forbids fused operations. The build defines TL_NO_SIMD_CLONES
 /// where resolvers of indirect functions must not exist (sanitizers) or must not count (coverage).
