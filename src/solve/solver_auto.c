@@ -57,7 +57,9 @@ enum {
     AUTO_PILE = 200,    // and a packing of balls, whose contacts change state at every one of them
     AUTO_PATIENCE = 60, // sweeps without progress before a proximal term is tried
     AUTO_STUCK = 150,   // Newton steps without progress before something else is tried
-    AUTO_INTERIOR = 60, // iterations that an interior point is given
+    AUTO_INTERIOR = 60, // iterations that an interior point is given,
+    AUTO_FROZEN = 400,  // one for a sequence of convex problems,
+    AUTO_ADMM = 2000,   // and ADMM
     AUTO_LARGE = 4096,  // large: so many contacts or more,
     AUTO_ROUND = 1024,  // or so many of balls,
     AUTO_BAND = 5000,   // and a Newton step costs over so many sweeps,
@@ -370,25 +372,25 @@ static bool auto_infeasible(auto_solver *s) {
     return true;
 }
 
-// Let the interior point try; x becomes the better of its result and the best so far.
-static void auto_interior(auto_solver *s) {
+// Let another method try from zero; x becomes the better of its result and the best so far.
+static void auto_other(auto_solver *s, const char *name, int32_t most) {
     tl_newton *newton = &s->newton;
     tl_dual *dual = &newton->dual;
     const tl_common_options *opt = dual->base.options;
     talus_solve_info info = {0};
     talus_solver *other = NULL;
-    talus_status status = talus_solver_create(dual->base.ctx, "nipm", &other);
+    talus_status status = talus_solver_create(dual->base.ctx, name, &other);
     if (status == TALUS_OK) {
         tl_common_options *inner = other->options;
         *inner = *opt;
         inner->time_limit =
             opt->time_limit - dual->base.prepare_seconds - (tl_seconds() - dual->start);
         inner->iterations = opt->iterations - dual->iterations;
-        if (inner->iterations > AUTO_INTERIOR) inner->iterations = AUTO_INTERIOR;
+        if (inner->iterations > most) inner->iterations = most;
         status = talus_solver_prepare(other, dual->w.problem);
     }
     if (status == TALUS_OK) {
-        // From zero: a start on the boundary of the cones would only hold it up.
+        // a start on the boundary of the cones would only hold an interior point up
         memset(newton->given, 0,
                (size_t)dual->w.problem->dim * (size_t)dual->w.problem->count * sizeof(double));
         other->ops->solve(other, newton->given, &info);
@@ -398,10 +400,25 @@ static void auto_interior(auto_solver *s) {
             memcpy(newton->x, dual->best, (size_t)dual->size * sizeof *newton->x);
         tl_dual_apply(dual, newton->x, newton->u);
         dual->iterations += info.iterations;
-        tl_log(dual->base.ctx, TALUS_LOG_INFO, "auto: interior point: %s, measure %.2e",
+        tl_log(dual->base.ctx, TALUS_LOG_INFO, "auto: %s from zero: %s, measure %.2e", name,
                talus_outcome_text(info.outcome), info.measure);
     }
     talus_solver_destroy(other);
+}
+
+// Where Newton is stuck: other ways, each with Newton after it. Masses that differ by a million ask
+// for different ones: interior points where contacts slide, ADMM in a stack.
+static void auto_others(auto_solver *s) {
+    static const struct {
+        const char *name;
+        int32_t most, patience;
+    } way[] = {{"nipm", AUTO_INTERIOR, AUTO_STUCK},
+               {"ipm", AUTO_FROZEN, AUTO_STUCK},
+               {"admm", AUTO_ADMM, 0}};
+    for (size_t k = 0; k < sizeof way / sizeof *way; k++) {
+        auto_other(s, way[k].name, way[k].most);
+        if (tl_newton_proximal(&s->newton, AUTO_PROXIMAL, 0, way[k].patience)) return;
+    }
 }
 
 // Gradients; true where they are the answer. Else the sweeps are set up and r is where these start.
@@ -438,10 +455,8 @@ static void auto_choose(talus_solver *base, double *r, talus_solve_info *info) {
     newton->dual.start = start;
     newton->dual.iterations = sweeps;
     if (!tl_newton_proximal(newton, AUTO_PROXIMAL, 0, opt->ready ? 0 : AUTO_STUCK) &&
-        !auto_infeasible(s)) {
-        auto_interior(s);
-        (void)tl_newton_proximal(newton, AUTO_PROXIMAL, 0, 0);
-    }
+        !auto_infeasible(s))
+        auto_others(s);
     tl_dual_end(&newton->dual, r);
 }
 
