@@ -10,7 +10,8 @@
 
 const char cli_help_help[] =
     "TOPIC is a verb, 'solvers', the name of a solver or the name of a one-contact solver, or\n"
-    "'scene' for the keys of scene files; 'scene SECTION' shows a part of them.\n"
+    "'scene' for the keys of scene files; 'scene SECTION' shows a part of them; 'observables' for\n"
+    "what can be measured.\n"
     "\n"
     "Examples:\n"
     "  talus help solve      the verb and its options\n"
@@ -59,6 +60,8 @@ void cli_print_overview(FILE *stream) {
         "each\n"
         "  talus bench DIR                       all solvers on all of them, as a page to look at\n"
         "  talus run scene.yaml                  simulate a scene, write a recording\n"
+        "  talus analyse scene.h5                solid fraction, stress, profiles, … of a "
+        "recording\n"
         "  talus help solvers                    what there is to choose from\n"
         "\n"
         "'talus help VERB' explains a verb, 'talus --version' what this program was built from\n"
@@ -149,6 +152,7 @@ static int help_unknown(const char *topic) {
     for (const cli_verb *v = cli_verbs; v->name; v++) cli_nearest_offer(&nearest, v->name);
     cli_nearest_offer(&nearest, "solvers");
     cli_nearest_offer(&nearest, "scene");
+    cli_nearest_offer(&nearest, "observables");
     for (int32_t i = 0; talus_solver_at(i, &name, &summary); i++) {
         cli_nearest_offer(&nearest, name);
     }
@@ -176,6 +180,8 @@ int cli_help(const cli_verb *verb, int argc, char **argv) {
         cli_print_verb(found, stdout);
     } else if (strcmp(topic, "solvers") == 0) {
         help_solvers();
+    } else if (strcmp(topic, "observables") == 0) {
+        cli_help_observables();
     } else if (!help_solver(topic) && !help_local(topic)) {
         return help_unknown(topic);
     }

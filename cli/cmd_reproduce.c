@@ -60,6 +60,11 @@ const reproduce_experiment reproduce_experiments[] = {
      "A square of 30 x 30 disks collapses on a plane, mu = 0.1 and 1: height profiles under the "
      "convex and the exact law [Bloch, Lefebvre-Lepot, Fig. 12].",
      reproduce_collapse},
+    {"b-ellipses", "collapse of 100 ellipses",
+     "A column of ellipses (half axes 0.45 upright, 0.22 to 0.68 level) collapses without friction "
+     "on glued disks (r = 0.045), g = 5, h = 0.01, gradients to 1e-3 [Bloch, Lefebvre-Lepot, Fig. "
+     "13].",
+     reproduce_ellipses},
     {"d-slide", "a ball slides, then rolls",
      "A ball (r = 5 mm) starts at 1.5 m/s on a plane, mu = 0.7, h = 1e-4 s, 2000 steps [Dumont, "
      "Table I].",
@@ -111,6 +116,27 @@ const reproduce_experiment reproduce_experiments[] = {
      "so that friction holds them up, convex scheme: force on the floor against the filled mass "
      "[Janssen].",
      reproduce_janssen},
+    {"v-ellipsoids", "random packings of ellipsoids",
+     "3000 equal frictionless ellipsoids of revolution (short form: 400), prolate and oblate, axes "
+     "1:1 to 3:1, packed as in v-packing: solid fraction of the core over the ratio of the axes "
+     "[Donev et al. 2004].",
+     reproduce_ellipsoids},
+    {"v-clumps", "random packings of two-ball clumps",
+     "3000 equal frictionless clumps of two balls (short form: 400), length over width 1 to 2, "
+     "packed as in v-packing: solid fraction of the core over the elongation.",
+     reproduce_clumps},
+    {"v-arch", "the thinnest arch that stands",
+     "A half circle of 40 stones (short form: 20) with radial joints that do not slide, under its "
+     "own weight: least thickness by bisection [Milankovitch].",
+     reproduce_arch},
+    {"v-dominoes", "speed of falling dominoes",
+     "60 dominoes (short form: 24) of thickness 0.179, with distances of 0.2, 0.4 and 0.6 heights, "
+     "knock each other over: speed of the wave against the theory of van Leeuwen.",
+     reproduce_dominoes},
+    {"v-tower", "what stands stands still",
+     "A tower of planks, a house of cards, and stacks of ten boxes stand for 100 000 steps (short "
+     "form: 2000) of 2 ms, solved to 1e-12: speed at the end, drift.",
+     reproduce_tower},
     {0},
 };
 

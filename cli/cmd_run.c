@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "run.h"
 #include "solve.h"
+#include "view.h"
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,6 +22,9 @@ enum {
     RUN_JSON,
     RUN_QUIET,
     RUN_VERBOSE,
+    RUN_VIEW,
+    RUN_ADDRESS,
+    RUN_PORT,
 };
 
 const cli_option cli_run_options[] = {
@@ -37,6 +41,11 @@ const cli_option cli_run_options[] = {
     {"json", NULL, "one JSON object at the end in place of the summary", RUN_JSON},
     {"quiet", NULL, "no progress", RUN_QUIET},
     {"verbose", NULL, "a line on stderr for each step", RUN_VERBOSE},
+    {"view", NULL, "watch it in the browser while it runs; pause, step and stop it there",
+     RUN_VIEW},
+    {"address", "IP", "with --view: where the page is served (127.0.0.1: this machine only)",
+     RUN_ADDRESS},
+    {"port", "N", "with --view: port of the page; 0: any that is free", RUN_PORT},
     {"help", NULL, "this page", CLI_OPTION_HELP},
     {0},
 };
@@ -52,7 +61,8 @@ const char cli_run_help[] =
     "An existing recording is replaced once the new one holds its first frame; a file that is no\n"
     "recording is not replaced. Ctrl-C ends the run after the step, with everything written; a\n"
     "second one ends it at once. Whatever ends it, a kill or a full disk too, the file holds all\n"
-    "that was written up to about a second before.\n"
+    "that was written up to about a second before, and 'talus resume' goes on from its last\n"
+    "checkpoint.\n"
     "\n"
     "The summary goes to stdout, progress to stderr. Exit status: 0 the run came to its end and\n"
     "every step met the tolerance, 1 it did not, 2 wrong usage.\n"
@@ -61,9 +71,10 @@ const char cli_run_help[] =
     "  talus run column.yaml\n"
     "  talus run column.yaml --dry-run\n"
     "  talus run column.yaml -o rough.h5 --set materials.sand.friction=0.8 --until 2\n"
+    "  talus run column.yaml --view\n"
     "  talus run column.yaml --json --quiet --threads 2 > column.json\n";
 
-static void cmd_log(void *user, talus_log_level level, const char *text) {
+void run_log(void *user, talus_log_level level, const char *text) {
     const run_setup *setup = user;
     if (level != TALUS_LOG_WARNING && !setup->verbose) return;
     cli_error("%s%s%s%s", setup->name ? setup->name : "", setup->name ? ": " : "",
@@ -116,6 +127,14 @@ static bool cmd_take(void *user, int id, const char *value) {
     case RUN_VERBOSE:
         setup->verbose = true;
         break;
+    case RUN_VIEW:
+        setup->view = true;
+        break;
+    case RUN_ADDRESS:
+        setup->address.host = value;
+        break;
+    case RUN_PORT:
+        return view_take_port(&setup->address, value);
     default:
         return false;
     }
@@ -167,22 +186,44 @@ static int cmd_check_out(const run_setup *setup, talus_context *ctx) {
     return code;
 }
 
-static int cmd_simulate(run *r) {
+int run_simulate(run *r) {
+    view_run *page = NULL;
     solve_catch_signals(NULL); // the step under way is to be finished, not cancelled
-    run_loop(r);
-    solve_release_signals();
+    if (r->setup->view) {
+        if (!view_page_is_there()) return CLI_FAILED;
+        page = view_run_loop(r, &r->setup->address);
+        if (!page) return CLI_FAILED;
+    } else {
+        run_loop(r);
+    }
     const run_totals *t = &r->totals;
     if (t->error) cli_error("%s", t->error);
     if (t->frames > 0) (r->setup->json ? run_print_json : run_print_summary)(r);
+    if (page) {
+        (void)cli_flush(); // before the wait for Ctrl-C
+        view_run_end(page);
+    }
+    solve_release_signals();
     const bool whole = t->end == RUN_DONE || t->end == RUN_AT_REST;
     return whole && t->missed == 0 ? CLI_DONE : CLI_FAILED;
+}
+
+// The recording that a scene starts from is not replaced by that of the scene.
+static int cmd_check_start(const run *r) {
+    struct stat from, out;
+    if (!r->info.start_path[0] || stat(r->info.start_path, &from) != 0 ||
+        stat(r->setup->out, &out) != 0 || from.st_ino != out.st_ino || from.st_dev != out.st_dev)
+        return CLI_DONE;
+    cli_error("--out %s would replace the recording that the scene starts from", r->setup->out);
+    return CLI_USAGE;
 }
 
 static int cmd_run_scene(const run_setup *setup, talus_context *ctx) {
     run r = {0};
     int code = cmd_check_out(setup, ctx);
     if (code == CLI_DONE) code = run_open(&r, setup, ctx);
-    if (code == CLI_DONE) code = setup->dry ? run_dry(&r) : cmd_simulate(&r);
+    if (code == CLI_DONE) code = cmd_check_start(&r);
+    if (code == CLI_DONE) code = setup->dry ? run_dry(&r) : run_simulate(&r);
     run_close(&r);
     return code;
 }
@@ -195,7 +236,7 @@ int cli_run(const cli_verb *verb, int argc, char **argv) {
     if (code == CLI_DONE && help) {
         cli_print_verb(verb, stdout);
     } else if (code == CLI_DONE) {
-        const talus_context_def def = {.log = cmd_log, .log_user = &setup};
+        const talus_context_def def = {.log = run_log, .log_user = &setup};
         const talus_status made = talus_context_create(&def, &ctx);
         signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is reported as a full disk is
         if (made == TALUS_OK) {

@@ -6,4 +6,7 @@
 /// `talus help scene [SECTION|--markdown]`; argv[0] is what follows "scene".
 int cli_help_scene(int argc, char **argv);
 
+/// `talus help observables`.
+void cli_help_observables(void);
+
 #endif // CLI_HELP_H

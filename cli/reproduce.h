@@ -53,6 +53,7 @@ bool reproduce_incline(reproduce *r);
 bool reproduce_box(reproduce *r);
 bool reproduce_heap(reproduce *r);
 bool reproduce_collapse(reproduce *r);
+bool reproduce_ellipses(reproduce *r);
 bool reproduce_slide(reproduce *r);
 bool reproduce_four(reproduce *r);
 bool reproduce_500(reproduce *r);
@@ -64,6 +65,11 @@ bool reproduce_packing(reproduce *r);
 bool reproduce_columns(reproduce *r);
 bool reproduce_beverloo(reproduce *r);
 bool reproduce_janssen(reproduce *r);
+bool reproduce_ellipsoids(reproduce *r);
+bool reproduce_clumps(reproduce *r);
+bool reproduce_arch(reproduce *r);
+bool reproduce_tower(reproduce *r);
+bool reproduce_dominoes(reproduce *r);
 
 /// Put down what was measured: it passes in [low, high]. `why`, unless NULL, turns a miss into a
 /// difference that is explained.

@@ -37,7 +37,7 @@ static bool dry_steps(run *r, dry_measure *m) {
 // Bytes of the recording before compression, which takes some away: 13 numbers a body, 13 numbers
 // and 13 bytes a contact, a row of the ledger each step.
 static double dry_bytes(const run *r, const dry_measure *m, double frames, double steps) {
-    const double real = r->info.record_single ? 4.0 : 8.0;
+    const double real = r->info.record_precision != TALUS_PRECISION_DOUBLE ? 4.0 : 8.0;
     int32_t fields = 0;
     talus_ledger_field field;
     while (talus_ledger_field_at(fields, &field)) fields++;

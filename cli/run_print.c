@@ -23,7 +23,7 @@ static void print_row(const char *label, const char *format, ...) {
 
 static void print_extent(const run *r) {
     const run_totals *t = &r->totals;
-    const run_extent *a = &t->start, *b = &t->now;
+    const talus_extent *a = &t->start, *b = &t->now;
     const int up = r->info.dim == 2 ? 1 : 2;
     static const char *const axis[] = {"x", "y", "z"};
     if (b->bodies == 0) return;
@@ -96,8 +96,10 @@ void run_print_summary(const run *r) {
     }
     print_extent(r);
     print_row("state", "%016" PRIx64, t->hash);
-    print_row("recording", "%s, %lld frames, %s", r->setup->out, (long long)t->frames, bytes);
-    print_row("next", "read it with h5py or any tool for HDF5 (docs/guide/run.md shows how)");
+    print_row("recording", "%s, %lld frames, %s, %.2g %% of the time", r->setup->out,
+              (long long)t->frames, bytes, 100.0 * t->record_seconds / fmax(t->seconds, 1e-9));
+    print_row("next", "'talus view %s' shows it; 'talus export' for ParaView and spreadsheets",
+              r->setup->out);
 }
 
 static void print_number(const char *key, double value) {
@@ -158,6 +160,7 @@ void run_print_json(const run *r) {
         {"bytes", t->bytes},
         {"memory", (double)t->memory},
         {"seconds", t->seconds},
+        {"record_seconds", t->record_seconds},
         {"bodies", t->bodies},
         {"free_bodies", t->free_bodies},
         {"contacts", t->contacts},
@@ -181,7 +184,7 @@ void run_print_json(const run *r) {
     };
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         print_number(number[k].key, number[k].value);
-    const run_extent *a = &t->start, *b = &t->now;
+    const talus_extent *a = &t->start, *b = &t->now;
     print_box("extent_start", a->bodies > 0, a->low, a->high, r->info.dim);
     print_box("extent_end", b->bodies > 0, b->low, b->high, r->info.dim);
     print_box("front_start", a->bodies > 0, a->front_low, a->front_high, r->info.dim);

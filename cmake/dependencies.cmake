@@ -9,13 +9,15 @@ pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(QHULL REQUIRED IMPORTED_TARGET qhull_r)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd) # the program's alone
+pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
 find_path(CHOLMOD_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
 find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
 find_library(MATH_LIBRARY m REQUIRED)
 
 add_library(talus_dependencies INTERFACE)
 target_include_directories(talus_dependencies SYSTEM INTERFACE ${CHOLMOD_INCLUDE_DIR})
-target_link_libraries(talus_dependencies INTERFACE PkgConfig::HDF5 PkgConfig::YAML PkgConfig::QHULL ${CHOLMOD_LIBRARY}
+target_link_libraries(talus_dependencies INTERFACE PkgConfig::HDF5 PkgConfig::YAML PkgConfig::QHULL PkgConfig::PNG ${CHOLMOD_LIBRARY}
     PkgConfig::LAPACKE PkgConfig::OPENBLAS Threads::Threads ${MATH_LIBRARY})
 
 # "3.0.14" out of the three defines of CHOLMOD's header.
@@ -28,4 +30,4 @@ foreach(part MAIN SUB SUBSUB)
 endforeach()
 string(SUBSTRING "${CHOLMOD_VERSION}" 1 -1 CHOLMOD_VERSION)
 set(TALUS_FEATURES
-    "HDF5 ${HDF5_VERSION}, CHOLMOD ${CHOLMOD_VERSION}, OpenBLAS ${OPENBLAS_VERSION}, libyaml ${YAML_VERSION}, Qhull ${QHULL_VERSION}")
+    "HDF5 ${HDF5_VERSION}, CHOLMOD ${CHOLMOD_VERSION}, OpenBLAS ${OPENBLAS_VERSION}, libyaml ${YAML_VERSION}, Qhull ${QHULL_VERSION}, libpng ${PNG_VERSION}")

@@ -39,10 +39,10 @@ file(CONFIGURE OUTPUT ${page_c} CONTENT "${text}" @ONLY)
 # The program sees the public headers only, and carries the library inside so that it can be moved.
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cli/*.c)
 if(sources AND TARGET talus_static)
-    add_executable(talus_cli ${sources} ${page_c})
+    add_executable(talus_cli ${sources} ${page_c} ${TALUS_VIEWER_C})
     target_include_directories(talus_cli PRIVATE ${CMAKE_SOURCE_DIR}/cli)
     set_target_properties(talus_cli PROPERTIES OUTPUT_NAME talus)
-    target_link_libraries(talus_cli PRIVATE talus_static)
+    target_link_libraries(talus_cli PRIVATE talus_static PkgConfig::MICROHTTPD)
     install(TARGETS talus_cli RUNTIME)
 endif()
 

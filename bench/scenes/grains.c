@@ -6,6 +6,7 @@
 //     bench/grains flow COUNT [SOLVER] [THREADS]  a dense bed (mu = 0.5) at rest, then flowing down
 //     a
 //                                               slope: seconds per step at h = 1 ms, residual 1e-4
+//     bench/grains rocks COUNT [SOLVER] [THREADS]  the same with convex rocks of 20 faces
 //     bench/grains size MOST [SOLVER] [THREADS] time per grain and step, ten iterations each, of
 //     beds
 //                                               of 1e3 to MOST grains
@@ -161,11 +162,36 @@ static void run_heap(int n, const char *solver, int threads, double end) {
     talus_world_destroy(w);
 }
 
-// A bed of balls of 10 mm, mu = 0.5, about 20 deep, periodic along x and y, on a rough floor (fixed
-// balls); gravity along `slope`. The moreau-jean scheme, at most `iterations` in a step.
-static talus_world *make_bed(int count, double slope, const char *solver, int threads,
-                             double tolerance, int32_t iterations, const talus_world *from) {
-    const double d = 0.01;
+enum { ROCK_CORNERS = 12 }; // no four in a plane: 20 faces
+
+// A rock within the ball of this radius: the corners of an icosahedron, moved about by up to a
+// fifth of it.
+static void make_rock(tl_rng *rng, double radius, double point[3 * ROCK_CORNERS]) {
+    const double golden = 0.5 * (1.0 + sqrt(5.0)), length = sqrt(1.0 + golden * golden);
+    for (int k = 0; k < ROCK_CORNERS; k++) {
+        double *p = point + (ptrdiff_t)3 * k;
+        const double one = k & 1 ? -1.0 : 1.0, other = k & 2 ? -golden : golden;
+        p[k / 4] = 0.0;
+        p[(k / 4 + 1) % 3] = one / length;
+        p[(k / 4 + 2) % 3] = other / length;
+        for (int e = 0; e < 3; e++) p[e] = radius / 1.2 * (p[e] + tl_rng_range(rng, -0.115, 0.115));
+    }
+}
+
+typedef struct bed {
+    bool rocks;
+    int count;
+    double slope, tolerance;
+    const char *solver;
+    int threads;
+    int32_t iterations; // most in a step; what they do not reach is counted as missed
+} bed;
+
+// A bed of grains of 10 mm, mu = 0.5, about 20 deep, periodic along x and y, on a rough floor
+// (fixed grains); gravity along `slope`. The moreau-jean scheme.
+static talus_world *make_bed(const bed *of, const talus_world *from) {
+    const double d = 0.01, slope = of->slope;
+    const int count = of->count;
     const int across = (int)round(sqrt(count / 20.0)) > 4 ? (int)round(sqrt(count / 20.0)) : 4;
     const double pitch = 1.06 * d, width = across * pitch;
     tl_rng rng = {.state = 9};
@@ -174,27 +200,33 @@ static talus_world *make_bed(int count, double slope, const char *solver, int th
     def.gravity[0] = 9.81 * sin(slope), def.gravity[1] = 0.0, def.gravity[2] = -9.81 * cos(slope);
     def.step = 1e-3;
     def.period[0] = def.period[1] = width;
-    def.solver = solver;
-    def.threads = threads;
-    def.tolerance = tolerance;
+    def.solver = of->solver;
+    def.threads = of->threads;
+    def.tolerance = of->tolerance;
     def.scheme = TALUS_SCHEME_MOREAU_JEAN;
-    def.iterations = iterations;
+    def.iterations = of->iterations;
     talus_world *w = make_world(&def, 0.5);
     talus_body_view b = {0};
     if (from) talus_world_bodies(from, &b);
     for (int k = 0; k < across * across + count; k++) {
-        const bool floor_ball = k < across * across;
-        const talus_shape_def shape = {.kind = TALUS_SHAPE_SPHERE,
-                                       .radius = 0.5 * d * tl_rng_range(&rng, 0.9, 1.0)};
+        double point[3 * ROCK_CORNERS];
+        const double radius = 0.5 * d * tl_rng_range(&rng, 0.9, 1.0);
+        talus_shape_def shape = {.kind = TALUS_SHAPE_SPHERE, .radius = radius};
         talus_body_def body = talus_body_default();
         body.material = 1;
-        if (floor_ball) body.motion.kind = TALUS_MOTION_FIXED;
+        if (of->rocks) {
+            make_rock(&rng, radius, point);
+            shape = (talus_shape_def){
+                .kind = TALUS_SHAPE_POLYHEDRON, .point = point, .point_count = ROCK_CORNERS};
+        }
+        if (k < across * across) body.motion.kind = TALUS_MOTION_FIXED;
         body.position[0] = (k % across + 0.5) * pitch + tl_rng_range(&rng, -0.02 * d, 0.02 * d);
         body.position[1] =
             (k / across % across + 0.5) * pitch + tl_rng_range(&rng, -0.02 * d, 0.02 * d);
         body.position[2] = k / (across * across) * pitch;
         if (from) {
             memcpy(body.position, b.position + 3 * (ptrdiff_t)k, sizeof body.position);
+            memcpy(body.orientation, b.orientation + 4 * (ptrdiff_t)k, sizeof body.orientation);
             memcpy(body.velocity, b.velocity + 3 * (ptrdiff_t)k, sizeof body.velocity);
             memcpy(body.spin, b.spin + 3 * (ptrdiff_t)k, sizeof body.spin);
         }
@@ -204,17 +236,21 @@ static talus_world *make_bed(int count, double slope, const char *solver, int th
     return w;
 }
 
-enum { FLOW_MOST = 300 }; // sweeps in a step; what they do not reach is counted as missed
-
-static void run_flow(int count, const char *solver, int threads, double end) {
-    (void)end;
+static void run_bed(bool rocks, int count, const char *solver, int threads) {
+    bed b = {.rocks = rocks,
+             .count = count,
+             .tolerance = 1e-4,
+             .solver = solver,
+             .threads = threads,
+             .iterations = 300};
     sums fill = {0}, rest = {0}, begin = {0}, flow = {0};
-    talus_world *w = make_bed(count, 0.0, solver, threads, 1e-4, FLOW_MOST, NULL);
-    advance(w, 400, &fill); // falls by a few per cent and comes to rest
+    talus_world *w = make_bed(&b, NULL);
+    advance(w, 400, &fill); // falls and comes to rest
     print_row("fill", count, solver, threads, &fill);
     advance(w, 100, &rest);
     print_row("rest", count, solver, threads, &rest);
-    talus_world *tilted = make_bed(count, 0.5, solver, threads, 1e-4, FLOW_MOST, w);
+    b.slope = 0.5;
+    talus_world *tilted = make_bed(&b, w);
     talus_world_destroy(w);
     advance(tilted, 200, &begin);
     print_row("tilt", count, solver, threads, &begin);
@@ -223,11 +259,26 @@ static void run_flow(int count, const char *solver, int threads, double end) {
     talus_world_destroy(tilted);
 }
 
+static void run_flow(int count, const char *solver, int threads, double end) {
+    (void)end;
+    run_bed(false, count, solver, threads);
+}
+
+static void run_rocks(int count, const char *solver, int threads, double end) {
+    (void)end;
+    run_bed(true, count, solver, threads);
+}
+
 static void run_size(int most, const char *solver, int threads, double end) {
     (void)end;
     for (int count = 1000; count <= most; count *= 10) {
         const int steps = count > 100000 ? 6 : 20;
-        talus_world *w = make_bed(count, 0.0, solver, threads, 1e-300, 10, NULL);
+        const bed b = {.count = count,
+                       .tolerance = 1e-300,
+                       .solver = solver,
+                       .threads = threads,
+                       .iterations = 10};
+        talus_world *w = make_bed(&b, NULL);
         sums first = {0}, best = {0};
         advance(w, 60, &first); // until the bed has closed up
         best.total = INFINITY;
@@ -249,7 +300,11 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(int size, const char *solver, int threads, double end);
-    } cases[] = {{"box", run_box}, {"heap", run_heap}, {"flow", run_flow}, {"size", run_size}};
+    } cases[] = {{"box", run_box},
+                 {"heap", run_heap},
+                 {"flow", run_flow},
+                 {"rocks", run_rocks},
+                 {"size", run_size}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         if (strcmp(cases[k].name, name) != 0 || size < 1) continue;
         if (talus_context_create(NULL, &ctx) != TALUS_OK) return 1;
@@ -260,6 +315,6 @@ int main(int argc, char **argv) {
         talus_context_destroy(ctx);
         return 0;
     }
-    fputs("usage: grains box|heap|flow|size SIZE [SOLVER] [THREADS]\n", stderr);
+    fputs("usage: grains box|heap|flow|rocks|size SIZE [SOLVER] [THREADS]\n", stderr);
     return 2;
 }

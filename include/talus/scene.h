@@ -4,7 +4,7 @@
 // help.
 #ifndef TALUS_SCENE_H
 #define TALUS_SCENE_H
-#include "talus/world.h"
+#include "talus/record.h"
 TALUS_EXTERN_C_BEGIN
 
 typedef struct talus_scene talus_scene; ///< opaque: a checked scene
@@ -26,16 +26,22 @@ typedef struct talus_scene_info {
     const char *text;  ///< the scene as it was read, with the overrides written below it as
                        ///< comments
     int32_t dim;
-    int32_t bodies, free_bodies; ///< after generation, of those there at the start
-    int32_t later_bodies;        ///< that enter later (rain)
-    double until;                ///< end of the run [s]
-    int64_t steps;               ///< most steps; 0: no limit
-    double frame_interval;       ///< time between recorded frames [s]
-    bool record_contacts;        ///< contacts with each frame
-    bool record_ledger;          ///< the ledger of every step
-    bool record_single;          ///< frames in single precision
-    bool stop_at_rest;           ///< end when the kinetic energy stays below rest_energy
-    double rest_energy;          ///< [J] per free body
+    int32_t bodies, free_bodies;       ///< after generation, of those there at the start
+    int32_t later_bodies;              ///< that enter later (rain)
+    double until;                      ///< end of the run [s]
+    int64_t steps;                     ///< most steps; 0: no limit
+    double frame_interval;             ///< time between recorded frames [s]
+    bool record_contacts;              ///< contacts with each frame
+    bool record_ledger;                ///< the ledger of every step
+    bool record_xdmf;                  ///< an XDMF file beside the recording
+    talus_precision record_precision;  ///< of frames
+    bool record_without[TALUS_FIELDS]; ///< fields that frames leave out
+    const char *const *observe;        ///< names of observables to be put down at every step
+    int32_t observe_count;             ///< how many
+    double checkpoint_interval;        ///< between checkpoints that are kept [s]; 0: none are
+    const char *start_path;            ///< the recording it starts from; "": none
+    bool stop_at_rest;                 ///< end when the kinetic energy stays below rest_energy
+    double rest_energy;                ///< [J] per free body
     uint64_t seed;
 } talus_scene_info;
 TALUS_API talus_scene_info talus_scene_get_info(const talus_scene *s);
@@ -43,6 +49,18 @@ TALUS_API talus_scene_info talus_scene_get_info(const talus_scene *s);
 /// Make the world of a scene at t = 0. May be called again for another one.
 TALUS_API talus_status talus_scene_make_world(const talus_scene *s,
                                               talus_world **out) TALUS_MUST_CHECK;
+/// Make the world of a scene as a checkpoint of a recording of it has it. Fails when the scene
+/// makes another world than that which was recorded.
+TALUS_API talus_status talus_scene_restore(const talus_scene *s, const talus_checkpoint *checkpoint,
+                                           talus_world **out) TALUS_MUST_CHECK;
+/// The scene of a recording: its text with its overrides and then those of `set`.
+TALUS_API talus_status talus_scene_of_recording(talus_context *ctx, const talus_playback *p,
+                                                const char *const *set, int32_t set_count,
+                                                talus_scene **out) TALUS_MUST_CHECK;
+/// Names of bodies and materials of its world, as talus_record_def wants them; "" where there is
+/// none.
+TALUS_API const char *talus_scene_body_name(const talus_scene *s, int32_t body);
+TALUS_API const char *talus_scene_material_name(const talus_scene *s, int32_t material);
 /// Called before every step: bodies enter that are due (rain). What it does depends on the scene
 /// and the world alone, so that a world restored from a checkpoint goes on as it would have.
 TALUS_API talus_status talus_scene_advance(const talus_scene *s, talus_world *w) TALUS_MUST_CHECK;

@@ -21,7 +21,7 @@ TALUS_EXTERN_C_BEGIN
     X(TALUS_SHAPE_POLYHEDRON, "polyhedron", "convex hull of points (2D: polygon)")                 \
     X(TALUS_SHAPE_WORM, "worm", "everything within radius of a polyline")                          \
     X(TALUS_SHAPE_CLUMP, "clump", "rigid union of shapes")                                         \
-    X(TALUS_SHAPE_MESH, "mesh", "surface of triangles (2D: segments); obstacles only")
+    X(TALUS_SHAPE_MESH, "mesh", "surface of triangles (2D: segments); free bodies: closed")
 
 typedef enum talus_shape_kind {
 #define TALUS_SHAPE_ENUM(name, text, what) name,

@@ -139,6 +139,10 @@ typedef struct talus_world_def {
     double step;      ///< h [s], > 0; with max_move the largest step
     double max_move;  ///< > 0: steps so small that no point of a free body's surface moves farther
                       ///< without contacts (the spin of a ball moves none) [m]
+    bool continuous;  ///< no body passes through another one in a step, however fast and thin.
+                      ///< moreau-jean: steps are shortened to the impacts of bodies that go farther
+                      ///< than a part of their thickness; fixed-point, convex: reach is never less
+                      ///< than its default. Not for penalty
     double theta;     ///< moreau-jean: in [1/2, 1]
     double reach;     ///< contacts are made of pairs nearer than this [m]; 0: twice the way of the
                       ///< fastest surface in the step (convex: and of what sliding opens).
@@ -229,6 +233,78 @@ TALUS_API talus_status talus_world_add_joint(talus_world *w, const talus_joint_d
 TALUS_API talus_status talus_world_set_motor(talus_world *w, int32_t joint, double speed,
                                              double limit) TALUS_MUST_CHECK;
 
+/// How a face of the box that sand is in acts on it.
+#define TALUS_FACE_LIST(X)                                                                         \
+    X(TALUS_FACE_STICK, "stick", "the sand does not move there")                                   \
+    X(TALUS_FACE_SLIP, "slip", "it moves along the face, without friction")                        \
+    X(TALUS_FACE_NORMAL, "normal", "it moves through the face, not along it")                      \
+    X(TALUS_FACE_FREE, "free", "no condition; what passes it is gone")
+
+typedef enum talus_face {
+#define TALUS_FACE_ENUM(name, text, what) name,
+    TALUS_FACE_LIST(TALUS_FACE_ENUM)
+#undef TALUS_FACE_ENUM
+} talus_face;
+
+/// How velocities go between particles and grid.
+#define TALUS_TRANSFER_LIST(X)                                                                     \
+    X(TALUS_TRANSFER_APIC, "apic", "affine: keeps momentum and angular momentum")                  \
+    X(TALUS_TRANSFER_PIC, "pic", "the grid's velocity: damps rotation")                            \
+    X(TALUS_TRANSFER_FLIP, "flip", "the grid's change of velocity: noisy")
+
+typedef enum talus_transfer {
+#define TALUS_TRANSFER_ENUM(name, text, what) name,
+    TALUS_TRANSFER_LIST(TALUS_TRANSFER_ENUM)
+#undef TALUS_TRANSFER_ENUM
+} talus_transfer;
+
+/// Sand as a continuum [theory/sand]; begin with talus_sand_default(). Friction is the ratio of
+/// shear stress √J₂ to pressure at yield: in simple shear, the tangent of the slope's angle.
+typedef struct talus_sand_def {
+    double cell;           ///< edge of a grid cell [m], > 0
+    double origin[3];      ///< lower corner of the box [m]
+    int32_t cells[3];      ///< along the axes; only those that hold sand take memory
+    talus_face face[3][2]; ///< lower and upper face along each axis
+    double density;        ///< of the grain material [kg/m³], in 2D [kg/m²]
+    double fraction;       ///< densest: φmax, in (0, 1]
+    double friction;       ///< at rest
+    double friction_flow;  ///< at a large inertial number, >= friction
+    double inertial;       ///< inertial number at which it is half way, > 0
+    double diameter;       ///< of the grains [m], for the inertial number; 0: friction is constant
+    int32_t material;      ///< for its friction with bodies, which is Coulomb's
+    double cohesion;       ///< pressure that pulls it apart [Pa], >= 0, where it is dense
+    double debonding;      ///< cohesion decays at this rate times the rate of strain, >= 0
+    talus_transfer transfer;
+} talus_sand_def;
+
+TALUS_API talus_sand_def talus_sand_default(void); ///< mu 0.5, φmax 0.6, density 2600, faces slip
+/// Put sand into the world, once; then particles of it. Not with the penalty scheme, and not with
+/// moreau-jean.
+TALUS_API talus_status talus_world_add_sand(talus_world *w,
+                                            const talus_sand_def *sand) TALUS_MUST_CHECK;
+/// Particles at x (3 each) with velocities v (3 each; NULL: at rest), cubes of the edge `size`
+/// filled with grains up to `fraction`.
+TALUS_API talus_status talus_world_add_particles(talus_world *w, int64_t count, const double *x,
+                                                 const double *v, double size,
+                                                 double fraction) TALUS_MUST_CHECK;
+
+/// Particles of sand as they are now, in the order of their cells. Borrowed like bodies.
+typedef struct talus_sand_view {
+    int64_t count;
+    const int64_t *id;         ///< in the order they were added
+    const double *position;    ///< 3 each
+    const double *velocity;    ///< 3 each
+    const double *gradient;    ///< 9 each: of the velocity, row major [1/s]
+    const double *volume;      ///< of grain material
+    const double *frame;       ///< 9 each: half axes are roots of its eigenvalues
+    const double *inertial;    ///< inertial number
+    int64_t nodes;             ///< of the last step
+    const uint64_t *node;      ///< place of each: 21 bits for x, y, z
+    const double *node_stress; ///< 3 (2D) or 6 (3D) each, compression positive [Pa]
+    double lost;               ///< volume that has left through free faces
+} talus_sand_view;
+TALUS_API void talus_world_sand(const talus_world *w, talus_sand_view *out);
+
 /// What one step did. Energies in J, over this step where they are works or losses. They close:
 ///     kinetic + potential + elastic (now) = the same before + work − all losses.
 typedef struct talus_ledger {
@@ -264,7 +340,7 @@ typedef struct talus_ledger {
 /// stopped by talus_context_cancel.
 TALUS_API talus_status talus_world_step(talus_world *w, talus_ledger *ledger) TALUS_MUST_CHECK;
 TALUS_API double talus_world_time(const talus_world *w);
-/// The next step's length (and largest length, with max_move).
+/// The next step's length (and largest length, with max_move or continuous).
 TALUS_API talus_status talus_world_set_step(talus_world *w, double h) TALUS_MUST_CHECK;
 /// 64-bit hash of the whole state: equal hashes, equal runs.
 TALUS_API uint64_t talus_world_hash(const talus_world *w);
@@ -326,6 +402,9 @@ TALUS_API bool talus_world_joint_at(const talus_world *w, int32_t index, talus_j
 TALUS_API bool talus_world_shape_at(const talus_world *w, int32_t index, talus_shape_def *out);
 TALUS_API bool talus_world_material_at(const talus_world *w, int32_t index,
                                        talus_material_def *out);
+/// What holds between two materials; false where one is not there.
+TALUS_API bool talus_world_pair_at(const talus_world *w, int32_t a, int32_t b,
+                                   talus_material_def *out);
 /// The definition the world was made with (`solver` borrowed from the world).
 TALUS_API talus_world_def talus_world_get_def(const talus_world *w);
 /// The problem of the last step, to be written to a file or solved again; NULL before the first

@@ -67,4 +67,21 @@ static inline void tl_quat_exp(const double a[3], double out[4]) {
     for (int k = 0; k < 3; k++) out[k + 1] = s * a[k];
 }
 
+/// Unit tangents to n: (−n_y, n_x) in 2D; in 3D the axis least aligned with n, made orthogonal, and
+/// n × that. `frame` holds n and the tangents as rows of three.
+static inline void tl_frame(int dim, const double n[3], double frame[9]) {
+    double *t = frame + 3;
+    tl_copy3(n, frame);
+    if (dim == 2) {
+        t[0] = -n[1], t[1] = n[0], t[2] = 0.0;
+        return;
+    }
+    int least = 0;
+    for (int k = 1; k < 3; k++)
+        if (fabs(n[k]) < fabs(n[least])) least = k;
+    for (int k = 0; k < 3; k++) t[k] = (k == least) - n[least] * n[k];
+    tl_scale3(1.0 / tl_norm3(t), t, t);
+    tl_cross3(n, t, frame + 6);
+}
+
 #endif // TL_BASE_VEC3_H

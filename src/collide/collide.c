@@ -28,7 +28,7 @@ void tl_collide_destroy(tl_collide *c) {
     void *const memory[] = {c->shape,     c->item,     c->part,   c->place,  c->placed,
                             c->wall_part, c->walls,    c->worker, c->key[0], c->key[1],
                             c->index[0],  c->index[1], c->spot,   c->point,  c->table,
-                            c->pair,      c->start,    c->entry,  c->touch};
+                            c->pair,      c->start,    c->entry,  c->touch,  c->between};
     for (size_t k = 0; k < sizeof memory / sizeof memory[0]; k++) tl_free(c->ctx, memory[k]);
     tl_free(c->ctx, c);
 }
@@ -192,7 +192,10 @@ static int32_t collide_owner(const tl_collide *c, int64_t at) {
 
 static tl_placed collide_place(const tl_collide *c, int32_t part, const tl_pose *pose) {
     const tl_solid *solid = c->part[part].solid;
-    tl_placed out = {.shape = &solid->shape, .solid = solid, .pose = pose};
+    tl_placed out = {.shape = &solid->shape,
+                     .solid = solid,
+                     .pose = pose,
+                     .moves = !(c->part[part].flags & GRID_IMMOVABLE)};
     for (int32_t u = 0; (c->part[part].flags & GRID_UNBOUNDED) && u < c->wall_count; u++)
         if (c->wall_part[u] == part) out.walls = &c->walls[u];
     return out;
@@ -217,6 +220,12 @@ static int collide_mesh(int32_t dim, const tl_placed *a, const tl_placed *b, dou
     return count;
 }
 
+// Whether a candidate is a mesh and a bounded shape, whose points cannot be counted beforehand.
+static bool collide_is_meshed(const tl_collide *c, int32_t a, int32_t b) {
+    const int flags = c->part[a].flags | c->part[b].flags;
+    return (flags & (GRID_MESH | GRID_UNBOUNDED)) == GRID_MESH;
+}
+
 // Points of a candidate that is not two balls; −1: there is no function for it. With a mesh `out`
 // may be NULL, and only a bound of their number is returned.
 static int collide_points(const tl_collide *c, int32_t a, int32_t b, tl_touch *out) {
@@ -226,32 +235,29 @@ static int collide_points(const tl_collide *c, int32_t a, int32_t b, tl_touch *o
     tl_axpy3(image.x, 1.0, shift, image.x);
     const tl_placed pa = collide_place(c, a, &c->pose[a]), pb = collide_place(c, b, &image);
     if (!tl_pair_is_known(pa.shape->kind, pb.shape->kind)) return -1;
-    if (pa.solid->mesh || pb.solid->mesh) return collide_mesh(c->dim, &pa, &pb, c->reach, out);
+    if (collide_is_meshed(c, a, b)) return collide_mesh(c->dim, &pa, &pb, c->reach, out);
     return tl_pair_points(c->dim, &pa, &pb, c->reach, out);
 }
 
-// How many points a worker's candidates have at most: those of two balls count as one.
-static void collide_count(void *arg, tl_team *team, int rank) {
-    tl_collide *c = arg;
-    tl_worker *w = &c->worker[rank];
-    int64_t begin, end;
-    tl_touch points[TL_PAIR_MOST];
-    tl_share(c->pair_total, tl_team_size(team), rank, &begin, &end);
-    w->unknown_a = w->unknown_b = -1;
-    w->touch_count = 0;
-    int32_t a = begin < end ? collide_owner(c, begin) : 0;
-    for (int64_t i = begin; i < end; i++) {
-        if (!(c->entry[i] & 1)) {
-            w->touch_count++;
-            continue;
+bool tl_collide_probe(const tl_collide *c, int32_t ball, const double x[3], int32_t item,
+                      double reach, tl_touch *out) {
+    const tl_solid *solid = c->shape[ball];
+    const tl_pose pose = {.x = {x[0], x[1], x[2]}, .q = {1.0}};
+    const tl_placed a = {.shape = &solid->shape, .solid = solid, .pose = &pose};
+    const tl_item *i = &c->item[item];
+    bool found = false;
+    for (int32_t part = i->first; part < i->first + i->count; part++) {
+        const tl_placed b = collide_place(c, part, &c->pose[part]);
+        tl_touch point[TL_PAIR_MOST];
+        if (b.solid->mesh || !tl_pair_is_known(a.shape->kind, b.shape->kind)) continue;
+        const int count = tl_pair_points(c->dim, &a, &b, reach, point);
+        for (int k = 0; k < count; k++) {
+            if (found && point[k].gap >= out->gap) continue;
+            *out = point[k];
+            found = true;
         }
-        while (c->start[a + 1] <= i) a++;
-        const int32_t b = (int32_t)(c->entry[i] >> 1);
-        const bool mesh = (c->part[a].flags | c->part[b].flags) & GRID_MESH;
-        const int count = collide_points(c, a, b, mesh ? NULL : points);
-        if (count < 0 && w->unknown_a < 0) w->unknown_a = a, w->unknown_b = b;
-        if (count > 0) w->touch_count += count;
     }
+    return found;
 }
 
 // The point of two balls; 0: it is not within reach.
@@ -265,55 +271,103 @@ static int collide_balls(const tl_collide *c, const grid_spot *a, const grid_spo
     return out->gap <= c->reach;
 }
 
-// Write the points of a worker's candidates; it may be fewer than were counted.
+// Where the points of a candidate go that may have `most` of them: the worker's room, or `spare`
+// (TL_PAIR_MOST long) where that is not enough. NULL: nowhere, they are only counted.
+static tl_touch *collide_room(const tl_collide *c, const tl_worker *w, int64_t most,
+                              tl_touch *spare) {
+    if (c->touch && w->touch_count + most <= w->touch_room)
+        return c->touch + w->touch_begin + w->touch_count;
+    return most <= TL_PAIR_MOST ? spare : NULL;
+}
+
+// Points of the candidate (a, entry), into the worker's room if it is large enough.
+static void collide_candidate(const tl_collide *c, tl_worker *w, int32_t a, uint32_t entry,
+                              tl_touch *spare) {
+    const int32_t b = (int32_t)(entry >> 1);
+    const bool balls = !(entry & 1);
+    const bool mesh = !balls && collide_is_meshed(c, a, b);
+    const int64_t most = balls ? 1 : mesh ? collide_points(c, a, b, NULL) : TL_PAIR_MOST;
+    tl_touch *out = most < 0 ? NULL : collide_room(c, w, most, spare);
+    int64_t count = most;
+    if (out)
+        count =
+            balls ? collide_balls(c, &c->spot[a], &c->spot[b], out) : collide_points(c, a, b, out);
+    if (count < 0 && w->unknown_a < 0) w->unknown_a = a, w->unknown_b = b;
+    if (count <= 0) return;
+    if (out == spare && w->touch_count + count <= w->touch_room) {
+        out = c->touch + w->touch_begin + w->touch_count;
+        memcpy(out, spare, (size_t)count * sizeof *out);
+    }
+    w->touch_count += count; // goes on when the room is used up: how much is needed is then known
+    if (w->touch_count > w->touch_room) return;
+    if (c->compound) tl_union_report(c, a, b, out, (int)count);
+    for (int64_t k = 0; k < count && !c->compound; k++) out[k].a = a, out[k].b = b;
+}
+
+// The points of a worker's candidates.
 static void collide_write(void *arg, tl_team *team, int rank) {
     enum { AHEAD = 16 };
     tl_collide *c = arg;
     tl_worker *w = &c->worker[rank];
-    w->touch_count = 0;
-    if (!c->touch) return; // nothing was counted
-    tl_touch *out = c->touch + w->touch_begin;
-    const bool compound = c->compound;
+    tl_touch spare[TL_PAIR_MOST];
     int64_t begin, end;
+    w->touch_count = 0;
+    w->unknown_a = w->unknown_b = -1;
     tl_share(c->pair_total, tl_team_size(team), rank, &begin, &end);
     int32_t a = begin < end ? collide_owner(c, begin) : 0;
     for (int64_t i = begin; i < end; i++) {
         if (i + AHEAD < end) TL_PREFETCH(&c->spot[c->entry[i + AHEAD] >> 1]);
         while (c->start[a + 1] <= i) a++;
-        const int32_t b = (int32_t)(c->entry[i] >> 1);
-        const int count = c->entry[i] & 1 ? collide_points(c, a, b, out)
-                                          : collide_balls(c, &c->spot[a], &c->spot[b], out);
-        if (compound) tl_union_report(c, a, b, out, count);
-        for (int k = 0; k < count && !compound; k++) out[k].a = a, out[k].b = b;
-        out += count;
+        collide_candidate(c, w, a, c->entry[i], spare);
     }
-    w->touch_count = out - (c->touch + w->touch_begin);
 }
 
-// Contact points of all candidates, one after the other.
-static talus_status collide_fill(tl_collide *c) {
-    int64_t total = 0;
-    tl_parallel(c->ctx, c->size, collide_count, c);
+static talus_status collide_check_known(const tl_collide *c) {
     for (int r = 0; r < c->size; r++) {
-        tl_worker *w = &c->worker[r];
-        if (w->unknown_a >= 0) {
-            const tl_part *a = &c->part[w->unknown_a], *b = &c->part[w->unknown_b];
-            return tl_fail(c->ctx, TALUS_ERR_UNSUPPORTED,
-                           "items %d (%s) and %d (%s) are near each other, but contacts of these "
-                           "two kinds are not supported",
-                           (int)a->item, talus_shape_text(a->solid->shape.kind), (int)b->item,
-                           talus_shape_text(b->solid->shape.kind));
+        const tl_worker *w = &c->worker[r];
+        if (w->unknown_a < 0) continue;
+        const tl_part *a = &c->part[w->unknown_a], *b = &c->part[w->unknown_b];
+        const bool meshes = (a->flags & b->flags & GRID_MESH) != 0;
+        return tl_fail(c->ctx, TALUS_ERR_UNSUPPORTED,
+                       "items %d (%s) and %d (%s) are near each other, but contacts of these "
+                       "two kinds are not supported%s",
+                       (int)a->item, talus_shape_text(a->solid->shape.kind), (int)b->item,
+                       talus_shape_text(b->solid->shape.kind),
+                       meshes ? "; make one of them a polyhedron or a clump" : "");
+    }
+    return TALUS_OK;
+}
+
+// Contact points of all candidates, one after the other. A worker whose room was too small has
+// counted on; the points are then computed again with room for all.
+static talus_status collide_fill(tl_collide *c) {
+    for (;;) {
+        int64_t needed = 0;
+        bool fits = true;
+        tl_parallel(c->ctx, c->size, collide_write, c);
+        TL_TRY(collide_check_known(c));
+        for (int r = 0; r < c->size; r++) {
+            tl_worker *w = &c->worker[r];
+            fits = fits && w->touch_count <= w->touch_room;
+            needed += TL_MAX(w->touch_count, w->touch_room);
         }
-        w->touch_begin = total;
-        total += w->touch_count;
+        if (fits) break;
+        if (needed > c->touch_room) {
+            const int64_t room = needed + needed / 8 + 64;
+            c->touch_room = c->divided = 0; // as long as something may fail
+            TL_TRY(tl_collide_renew(c->ctx, room, sizeof *c->touch, &c->touch));
+            c->touch_room = room;
+            c->divided = c->size;
+        }
+        int64_t at = 0;
+        for (int r = 0; r < c->size; r++) {
+            tl_worker *w = &c->worker[r];
+            w->touch_begin = at;
+            w->touch_room =
+                TL_MAX(w->touch_count, w->touch_room) + (c->touch_room - needed) / c->size;
+            at += w->touch_room;
+        }
     }
-    if (total > c->touch_room) {
-        const int64_t room = total + total / 8 + 64;
-        c->touch_room = 0;
-        TL_TRY(tl_collide_renew(c->ctx, room, sizeof *c->touch, &c->touch));
-        c->touch_room = room;
-    }
-    tl_parallel(c->ctx, c->size, collide_write, c);
     for (int r = 0; r < c->size; r++) {
         const tl_worker *w = &c->worker[r];
         if (c->touch_total < w->touch_begin && w->touch_count > 0)
@@ -335,6 +389,8 @@ static talus_status collide_divide(tl_collide *c) {
     for (int r = 0; c->size != c->divided && r < c->size; r++) {
         c->worker[r].pair_begin = c->pair_room / c->size * r;
         c->worker[r].pair_room = c->pair_room / c->size;
+        c->worker[r].touch_begin = c->touch_room / c->size * r;
+        c->worker[r].touch_room = c->touch_room / c->size;
     }
     c->divided = c->size;
     return TALUS_OK;

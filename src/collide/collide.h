@@ -71,6 +71,19 @@ talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach,
 /// The points of the last search, sorted by (a, b, feature); borrowed until the next.
 const tl_touch *tl_collide_touches(const tl_collide *c, int64_t *count);
 
+/// The nearest point of an item, at the poses of the last search, to a ball of the given shape at
+/// x, as a touch of the ball (a) with the item (b); false: it is farther than reach. Meshes are not
+/// seen.
+bool tl_collide_probe(const tl_collide *c, int32_t ball, const double x[3], int32_t item,
+                      double reach, tl_touch *out);
+/// Contact points of items a < b alone, at other poses than those of the search; in no order, and a
+/// point where two parts share a piece of surface may come twice. Borrowed until the next call.
+talus_status tl_collide_between(tl_collide *c, int32_t a, int32_t b, const tl_pose *pose_a,
+                                const tl_pose *pose_b, double reach, const tl_touch **out,
+                                int64_t *count) TALUS_MUST_CHECK;
+/// Whether two items can touch: not of one group, and not both immovable.
+bool tl_collide_may_touch(const tl_collide *c, int32_t a, int32_t b);
+
 /// Largest distance of a point of the shape from its origin (infinite for unbounded shapes).
 double tl_shape_extent(int32_t dim, const talus_shape_def *shape);
 /// A bound of the distance of its points from another point of its frame; for points and unions the

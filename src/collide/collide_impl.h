@@ -78,9 +78,9 @@ typedef struct tl_worker {
     int32_t lost;                  ///< first part whose pose is not finite, −1: none
     grid_level level[GRID_LEVELS]; ///< only ranges, size_most and, in `end`, the count
     int32_t digit[GRID_DIGITS];
-    int64_t pair_begin, pair_room, pair_count; ///< its part of `pair`
-    int64_t touch_begin, touch_count;          ///< its part of `touch`
-    int32_t unknown_a, unknown_b;              ///< first pair without a function, −1: none
+    int64_t pair_begin, pair_room, pair_count;    ///< its part of `pair`
+    int64_t touch_begin, touch_room, touch_count; ///< its part of `touch`
+    int32_t unknown_a, unknown_b;                 ///< first pair without a function, −1: none
 } tl_worker;
 
 struct tl_collide {
@@ -130,6 +130,8 @@ struct tl_collide {
 
     tl_touch *touch;
     int64_t touch_room, touch_total;
+    tl_touch *between; ///< of tl_collide_between
+    int64_t between_room, between_count;
 };
 
 /// Turn touches of parts a and b into such of their items.

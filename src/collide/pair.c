@@ -2,7 +2,8 @@
 // Which function finds the contact points of which two kinds. One entry serves both orders.
 #include "collide/pair.h"
 
-// Rows: the kind that comes first in talus_shape_kind. Empty: not there yet.
+// Rows: the kind that comes first in talus_shape_kind. Empty: two walls; two meshes; or a
+// mesh with a bounded convex shape (tl_mesh_points).
 static tl_pair_fn *const pair_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
     [TALUS_SHAPE_SPHERE] = {[TALUS_SHAPE_SPHERE] = tl_pair_sphere_sphere,
                             [TALUS_SHAPE_HALF_SPACE] = tl_pair_sphere_walls,
@@ -21,21 +22,24 @@ static tl_pair_fn *const pair_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
                                 [TALUS_SHAPE_ELLIPSOID] = tl_pair_walls_ellipsoid,
                                 [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_walls_ellipsoid,
                                 [TALUS_SHAPE_CONE] = tl_pair_walls_lathe,
-                                [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope},
+                                [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope,
+                                [TALUS_SHAPE_MESH] = tl_pair_walls_mesh},
     [TALUS_SHAPE_CONTAINER] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box,
                                [TALUS_SHAPE_CYLINDER] = tl_pair_walls_lathe,
                                [TALUS_SHAPE_CAPSULE] = tl_pair_walls_polytope,
                                [TALUS_SHAPE_ELLIPSOID] = tl_pair_walls_ellipsoid,
                                [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_walls_ellipsoid,
                                [TALUS_SHAPE_CONE] = tl_pair_walls_lathe,
-                               [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope},
+                               [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope,
+                               [TALUS_SHAPE_MESH] = tl_pair_walls_mesh},
     [TALUS_SHAPE_DRUM] = {[TALUS_SHAPE_BOX] = tl_pair_walls_box,
                           [TALUS_SHAPE_CYLINDER] = tl_pair_walls_lathe,
                           [TALUS_SHAPE_CAPSULE] = tl_pair_walls_polytope,
                           [TALUS_SHAPE_ELLIPSOID] = tl_pair_walls_ellipsoid,
                           [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_walls_ellipsoid,
                           [TALUS_SHAPE_CONE] = tl_pair_walls_lathe,
-                          [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope},
+                          [TALUS_SHAPE_POLYHEDRON] = tl_pair_walls_polytope,
+                          [TALUS_SHAPE_MESH] = tl_pair_walls_mesh},
     [TALUS_SHAPE_BOX] = {[TALUS_SHAPE_BOX] = tl_pair_polytopes,
                          [TALUS_SHAPE_CYLINDER] = tl_pair_round,
                          [TALUS_SHAPE_CAPSULE] = tl_pair_polytopes,
@@ -67,11 +71,10 @@ static tl_pair_fn *const pair_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
 };
 
 bool tl_pair_is_known(talus_shape_kind a, talus_shape_kind b) {
-    if (a == TALUS_SHAPE_MESH || b == TALUS_SHAPE_MESH) { // with what a plane and a ball are known
-        const talus_shape_kind other = a == TALUS_SHAPE_MESH ? b : a;
-        return other == TALUS_SHAPE_SPHERE || pair_table[TALUS_SHAPE_HALF_SPACE][other];
-    }
-    return pair_table[a < b ? a : b][a < b ? b : a] != NULL;
+    const talus_shape_kind first = a < b ? a : b, last = a < b ? b : a;
+    if (pair_table[first][last]) return true;
+    if (last != TALUS_SHAPE_MESH || first == TALUS_SHAPE_MESH) return false;
+    return first == TALUS_SHAPE_SPHERE || pair_table[TALUS_SHAPE_HALF_SPACE][first] != NULL;
 }
 
 int tl_pair_points(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,

@@ -35,6 +35,7 @@ typedef struct tl_placed {
     const tl_solid *solid;        ///< the shape belongs to it
     const tl_pose *pose;
     const tl_walls *walls; ///< of unbounded shapes
+    bool moves;            ///< mesh: it is no obstacle, and lies on others with its corners
 } tl_placed;
 
 typedef int tl_pair_fn(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,
@@ -50,11 +51,13 @@ tl_pair_fn tl_pair_walls_polytope; ///< four points at each wall; feature: 512 w
 tl_pair_fn tl_pair_round;           ///< bounded convex shapes, one of them round at least
 tl_pair_fn tl_pair_walls_ellipsoid; ///< ellipsoids, superellipsoids
 tl_pair_fn tl_pair_walls_lathe;     ///< cylinders, cones
+tl_pair_fn tl_pair_walls_mesh;      ///< four points at each wall; feature: 2^28 wall + point
 
 /// The points of any two shapes that tl_pair_is_known.
 int tl_pair_points(int32_t dim, const tl_placed *a, const tl_placed *b, double reach,
                    tl_touch *out);
-/// Meshes are known with bounded convex shapes, but have a function of their own (mesh.h).
+/// Meshes are known with walls and with bounded convex shapes; the latter have a function of their
+/// own (mesh.h).
 bool tl_pair_is_known(talus_shape_kind a, talus_shape_kind b);
 
 /// The touch with a and b exchanged.

@@ -13,6 +13,9 @@
 // Directions may be off by this much (rounding), places by this part of the size of the mesh.
 #define MESH_TURN 1e-9
 #define MESH_SHIFT 1e-12
+// Sine up to which a corner or edge of a mesh that moves may be tilted against others beside it: so
+// all that lies on something touches it, not only the lowest.
+#define MESH_TILT 0.25
 // How far a corner may go into the facets of a valley, as a part of the size of its shape.
 #define MESH_INTO 0.05
 
@@ -26,6 +29,7 @@ typedef struct mesh_work {
     double reach;
     double shift, slack; // lengths that are rounding: along the surface, in directions
     double into;         // how far a shape may go into a valley
+    double tilt;         // sine by which directions at corners may be off
     tl_mesh_query query;
     bool stuck;    // an edge is within the shape, and its way out leads into the surface
     tl_touch *out; // NULL: only counted
@@ -108,21 +112,21 @@ static bool mesh_is_on_or_in(const mesh_work *w, int32_t t, const double n[3], c
 }
 
 // Whether point p is the nearest of its surroundings in direction d.
-static bool mesh_is_peak(const tl_mesh *m, int32_t p, const double d[3]) {
+static bool mesh_is_peak(const tl_mesh *m, int32_t p, const double d[3], double tilt) {
     for (int32_t i = m->spoke_start[p]; i < m->spoke_start[p + 1]; i++) {
         const int32_t *end = m->edges.end + 2 * (int64_t)m->spoke[i];
         double along[3];
         tl_sub3(m->point[end[0] == p ? end[1] : end[0]], m->point[p], along);
-        if (tl_dot3(d, along) > MESH_TURN * tl_norm3(along)) return false;
+        if (tl_dot3(d, along) > tilt * tl_norm3(along)) return false;
     }
     return true;
 }
 
-static bool mesh_is_crest(const tl_mesh *m, int32_t e, const double d[3]) {
+static bool mesh_is_crest(const tl_mesh *m, int32_t e, const double d[3], double tilt) {
     for (int32_t i = m->edges.start[e]; i < m->edges.start[e + 1]; i++) {
         double inward[3];
         tl_mesh_inward(m, e, m->edges.facet[i], inward);
-        if (tl_dot3(d, inward) > MESH_TURN) return false;
+        if (tl_dot3(d, inward) > tilt) return false;
     }
     return true;
 }
@@ -141,7 +145,7 @@ static void mesh_put_at_edge(mesh_work *w, int32_t e, uint32_t point, double gap
         const double part = tl_dot3(from, along) / tl_dot3(along, along);
         if (part < MESH_TURN || part > 1.0 - MESH_TURN) {
             const int32_t corner = end[part < 0.5 ? 0 : 1];
-            if (!mesh_is_peak(m, corner, n)) {
+            if (!mesh_is_peak(m, corner, n, w->tilt)) {
                 w->stuck = w->stuck || gap < 0.0;
                 return;
             }
@@ -150,7 +154,7 @@ static void mesh_put_at_edge(mesh_work *w, int32_t e, uint32_t point, double gap
             return;
         }
     }
-    if (mesh_is_crest(m, e, n))
+    if (mesh_is_crest(m, e, n, m->dim == 2 ? w->tilt : MESH_TURN))
         mesh_put(w, element, point, gap, n, p, -1, e);
     else
         w->stuck = w->stuck || gap < 0.0;
@@ -218,7 +222,9 @@ static void mesh_ball_edge(mesh_work *w, int32_t t, int32_t e, double *outer, me
     const double distance = tl_pair_direction(d, m->normal[t], n), r = w->shape.shape->radius;
     const int32_t corner = (int32_t)(element - points);
     if (!(distance - r <= w->reach)) return;
-    if (element >= points ? !mesh_is_peak(m, corner, n) : !mesh_is_crest(m, e, n)) return;
+    if (element >= points ? !mesh_is_peak(m, corner, n, MESH_TURN)
+                          : !mesh_is_crest(m, e, n, MESH_TURN))
+        return;
     const bool out =
         !m->closed || (element >= points ? mesh_is_outward(m, corner, n) : m->ridge[e]);
     if (!out && distance < inner->depth) {
@@ -380,6 +386,7 @@ static bool mesh_may_touch(const mesh_work *w, const tl_convex *view, int32_t e,
         if (apart > w->reach) return false;
     }
     if (view->corners == 0 || m->edges.start[e + 1] - m->edges.start[e] != 2) return true;
+    if (w->tilt > MESH_TURN) return true;
     for (int k = 0; k < 2; k++) {
         const int32_t t = m->edges.facet[m->edges.start[e] + k];
         tl_sub3(w->centre, corner[0], d);
@@ -489,6 +496,30 @@ static void mesh_part(mesh_work *w, const tl_convex *view) {
     if (at >= 0) mesh_put(w, (int64_t)m->facets + at, 0, best, n, p, -1, at);
 }
 
+// Whether a closed mesh holds the point x: the angles under which its facets are seen from there
+// make a whole turn (3D: sphere), or nothing.
+static bool mesh_holds(const tl_mesh *m, const double x[3]) {
+    const double pi = 3.14159265358979323846;
+    double sum = 0.0;
+    for (int32_t t = 0; t < m->facets; t++) {
+        const int32_t *c = m->corner + (int64_t)m->dim * t;
+        double p[3][3] = {{0.0}}, l[3] = {0.0}, n[3];
+        for (int k = 0; k < m->dim; k++) {
+            tl_sub3(m->point[c[k]], x, p[k]);
+            l[k] = tl_norm3(p[k]);
+        }
+        tl_cross3(p[0], p[1], n);
+        if (m->dim == 2) {
+            sum -= atan2(n[2], tl_dot3(p[0], p[1])); // a solid goes round clockwise
+        } else {
+            const double flat = l[0] * l[1] * l[2] + tl_dot3(p[0], p[1]) * l[2] +
+                                tl_dot3(p[1], p[2]) * l[0] + tl_dot3(p[2], p[0]) * l[1];
+            sum += 2.0 * atan2(tl_dot3(n, p[2]), flat);
+        }
+    }
+    return sum > (m->dim == 2 ? pi : 2.0 * pi);
+}
+
 static void mesh_convex(mesh_work *w) {
     const tl_mesh *m = w->m;
     tl_convex view;
@@ -509,7 +540,8 @@ static void mesh_convex(mesh_work *w) {
     if (w->stuck && !w->out) w->count++;
     if (w->stuck && w->out && w->count == 0) mesh_part(w, &view);
     // deep within a solid: out through the facet nearest to the centre
-    if (m->closed && facet >= 0 && (w->count == 0 || !w->out)) mesh_facet(w, facet, true);
+    if (m->closed && facet >= 0 && (w->count == 0 || !w->out) && mesh_holds(m, w->centre))
+        mesh_facet(w, facet, true);
 }
 
 // ---- all ---------------------------------------------------------------------------------------
@@ -557,6 +589,7 @@ int64_t tl_mesh_points(int32_t dim, const tl_placed *shape, const tl_placed *mes
         size = TL_MAX(TL_MAX(fabs(low[k]), fabs(high[k])), size);
         w.into = TL_MAX(MESH_INTO * (high[k] - low[k]), w.into);
     }
+    w.tilt = mesh->moves && w.m->closed ? MESH_TILT : MESH_TURN;
     w.shift = MESH_SHIFT * size;
     w.slack = MESH_TURN * size;
     for (int k = 0; k < 3; k++) {

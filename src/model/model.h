@@ -13,6 +13,7 @@ typedef struct tl_step {
     double theta;   ///< share of the new velocity in the displacement: x+ = x + h (theta v+ +
                     ///< (1 − theta) v); contacts are looked for at x + h (1 − theta) v
     double gravity[3];
+    int threads; ///< of the team that the step is made with
 } tl_step;
 
 /// Sums for the ledger [J, kg m/s, kg m²/s], of what moves freely.
@@ -22,6 +23,20 @@ typedef struct tl_account {
 } tl_account;
 
 typedef struct tl_model tl_model;
+
+/// The law of a block that a model brings along; see talus_law_view.
+typedef struct tl_block_law {
+    double mu, tension;
+} tl_block_law;
+
+/// An item of another model that one which fills space, such as sand, may meet.
+typedef struct tl_obstacle {
+    int32_t item;             ///< the world's number
+    double centre[3], extent; ///< a ball that holds it; infinite: unbounded
+    double friction;
+} tl_obstacle;
+
+enum { TL_BLOCK_GROUPS = 27 }; ///< most groups of a block that a model brings along
 
 /// In the order the world calls them during a step. Nothing of the state changes before `commit`,
 /// which cannot fail: a step that fails leaves the model as it was.
@@ -58,6 +73,28 @@ typedef struct tl_model_ops {
     /// The same for the angular velocity of the item along the directions.
     void (*turn)(const tl_model *m, const tl_step *step, int32_t item, const tl_pose *pose,
                  const double *direction, int32_t count, double *out);
+    /// Blocks that the model brings along besides its contacts, such as stresses of sand; they are
+    /// known once `place` was called. NULL: none. Their size is that of a symmetric tensor: 3 in
+    /// 2D, 6 in 3D.
+    int32_t (*block_count)(const tl_model *m);
+    /// Once contacts have been looked for, before groups and blocks are asked for: the items of
+    /// other models, in ascending order. `ball` is a shape of the model's own. NULL: not wanted.
+    talus_status (*meet)(tl_model *m, const tl_step *step, const tl_collide *c, int32_t ball,
+                         const tl_obstacle *obstacle, int32_t count);
+    /// The item of a model before this one that block i acts on, too, −1: none; the point of it
+    /// and the directions (rows of 3, one for each row of the block) whose velocities are taken
+    /// off u.
+    int32_t (*block_item)(const tl_model *m, int32_t i, double point[3], double *direction);
+    /// The groups of its own that block i acts on, ascending; returns how many.
+    int32_t (*block_groups)(const tl_model *m, int32_t i, int32_t *group);
+    /// H of block i (size × group size each, in a row), its w and law. Safe from any number of
+    /// threads.
+    void (*block_fill)(const tl_model *m, const tl_step *step, int32_t i, double *h, double *w,
+                       tl_block_law *law);
+    /// Start of all blocks: their r of the last step, as far as they were there.
+    void (*block_start)(const tl_model *m, const tl_step *step, double *r);
+    /// The r of all blocks, before `commit`.
+    void (*block_take)(tl_model *m, const tl_step *step, const double *r);
     /// Work of all given forces but gravity, damping included, with the velocities before and after
     /// the step [J].
     double (*work)(const tl_model *m, const tl_step *step, const double *before,

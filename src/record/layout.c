@@ -48,15 +48,48 @@ static hid_t layout_stored_type(tl_value_kind kind, bool single) {
     return single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
 }
 
+bool tl_column_is_contact(int column) {
+    return strncmp(tl_column_defs[column].path, "/contacts/", 10) == 0;
+}
+
+talus_field tl_column_field(int column) {
+    switch (column) {
+    case TL_FRAME_ORIENTATION:
+        return TALUS_FIELD_ORIENTATION;
+    case TL_FRAME_VELOCITY:
+        return TALUS_FIELD_VELOCITY;
+    case TL_FRAME_SPIN:
+        return TALUS_FIELD_SPIN;
+    case TL_CONTACT_POINT:
+        return TALUS_FIELD_POINT;
+    case TL_CONTACT_NORMAL:
+        return TALUS_FIELD_NORMAL;
+    case TL_CONTACT_GAP:
+        return TALUS_FIELD_GAP;
+    case TL_CONTACT_IMPULSE:
+        return TALUS_FIELD_IMPULSE;
+    case TL_CONTACT_VELOCITY:
+        return TALUS_FIELD_SLIP;
+    default:
+        return TALUS_FIELDS;
+    }
+}
+
 static void layout_begin(const tl_column_def *def, tl_column *out) {
     *out = (tl_column){
         .id = H5I_INVALID_HID, .type = layout_memory_type(def->kind), .width = def->width};
     out->size = H5Tget_size(out->type) * (size_t)def->width;
 }
 
+void tl_column_use_floats(tl_column *c) {
+    c->type = H5T_NATIVE_FLOAT;
+    c->size = sizeof(float) * (size_t)c->width;
+}
+
 bool tl_column_create(hid_t file, const tl_column_def *def, bool single, size_t chunk_bytes,
                       tl_column *out) {
     layout_begin(def, out);
+    if (single && def->kind == TL_REAL) tl_column_use_floats(out);
     const int rank = def->width > 1 ? 2 : 1;
     const hid_t stored = layout_stored_type(def->kind, single);
     const size_t row = H5Tget_size(stored) * (size_t)def->width;
@@ -104,6 +137,14 @@ bool tl_column_append(tl_column *c, int64_t rows, const void *values) {
     if (H5Dset_extent(c->id, size) < 0) return false;
     c->rows += rows;
     return layout_transfer(c, c->rows - rows, rows, values, NULL);
+}
+
+bool tl_column_cut(tl_column *c, int64_t rows) {
+    if (rows >= c->rows) return true;
+    const hsize_t size[2] = {(hsize_t)rows, (hsize_t)c->width};
+    if (H5Dset_extent(c->id, size) < 0) return false;
+    c->rows = rows;
+    return true;
 }
 
 bool tl_column_open(hid_t file, const tl_column_def *def, tl_column *out) {
@@ -171,6 +212,33 @@ bool tl_attribute_numbers(hid_t file, const char *object, const char *name, int3
 
 bool tl_attribute_integer(hid_t file, const char *object, const char *name, int64_t value) {
     return layout_attribute(file, object, name, H5T_STD_I64LE, H5T_NATIVE_INT64, 0, &value);
+}
+
+bool tl_attribute_read_numbers(hid_t file, const char *object, const char *name, int32_t count,
+                               double *values) {
+    const hid_t id = H5Aopen_by_name(file, object, name, H5P_DEFAULT, H5P_DEFAULT);
+    if (id < 0) return false;
+    const hid_t space = H5Aget_space(id), type = H5Aget_type(id);
+    const bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == count && type >= 0 &&
+                    H5Tget_class(type) == H5T_FLOAT && H5Aread(id, H5T_NATIVE_DOUBLE, values) >= 0;
+    if (space >= 0) (void)H5Sclose(space);
+    if (type >= 0) (void)H5Tclose(type);
+    (void)H5Aclose(id);
+    return ok;
+}
+
+bool tl_text_write(hid_t file, const char *path, const char *text) {
+    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    hid_t id = H5I_INVALID_HID;
+    bool ok = type >= 0 && space >= 0 && H5Tset_size(type, strlen(text) + 1) >= 0 &&
+              H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
+    if (ok && H5Lexists(file, path, H5P_DEFAULT) > 0) ok = H5Ldelete(file, path, H5P_DEFAULT) >= 0;
+    if (ok) id = H5Dcreate2(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    ok = id >= 0 && H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
+    if (id >= 0) (void)H5Dclose(id);
+    if (type >= 0) (void)H5Tclose(type);
+    if (space >= 0) (void)H5Sclose(space);
+    return ok;
 }
 
 bool tl_attribute_read_integer(hid_t file, const char *object, const char *name, int64_t *value) {

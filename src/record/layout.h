@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands where in a recording: the datasets ("columns") that grow by rows, in one list for the
-// writer and the reader; and the operations on them. docs/guide/run.md describes the file.
+// writer and the reader; and the operations on them. docs/guide/record.md describes the file.
 #ifndef TL_RECORD_LAYOUT_H
 #define TL_RECORD_LAYOUT_H
 #include "record/store.h"
+#include "talus/record.h"
 
 #define TL_RECORD_FORMAT "talus-recording"
-#define TL_RECORD_VERSION 2
+#define TL_RECORD_VERSION 3
 
 /// X(name, path, width, kind, unit): `width` values of `kind` per row. Offsets stand last, so that
 /// whoever reads them finds what they point to. Points, triangles (three corners; in 2D two and −1)
 /// and parts of the shapes follow each other in the order of the shapes, which say how many they
-/// have; the points of a shape's parts come behind its own.
+/// have; the points of a shape's parts come behind its own. Names are bytes, each name ended by a
+/// zero.
 #define TL_COLUMN_LIST(X)                                                                          \
     X(SHAPE_KIND, "/shapes/kind", 1, INT32, "")                                                    \
     X(SHAPE_RADIUS, "/shapes/radius", 1, FLOAT64, "m")                                             \
@@ -41,10 +43,15 @@
     X(MATERIAL_YOUNG, "/materials/young", 1, FLOAT64, "Pa")                                        \
     X(MATERIAL_POISSON, "/materials/poisson", 1, FLOAT64, "")                                      \
     X(MATERIAL_TANGENTIAL, "/materials/tangential", 1, FLOAT64, "")                                \
+    X(MATERIAL_NAME, "/materials/name", 1, INT32, "")                                              \
+    X(PAIR_FRICTION, "/material_pairs/friction", 1, FLOAT64, "")                                   \
     X(BODY_SHAPE, "/bodies/shape", 1, INT32, "")                                                   \
     X(BODY_MATERIAL, "/bodies/material", 1, INT32, "")                                             \
     X(BODY_MOTION, "/bodies/motion", 1, INT32, "")                                                 \
     X(BODY_MASS, "/bodies/mass", 1, FLOAT64, "kg")                                                 \
+    X(BODY_RADIUS, "/bodies/radius", 1, FLOAT64, "m")                                              \
+    X(BODY_NAME, "/bodies/name", 1, INT32, "")                                                     \
+    X(NAME_TEXT, "/names/text", 1, UINT8, "")                                                      \
     X(FRAME_POSITION, "/frames/position", 3, REAL, "m")                                            \
     X(FRAME_ORIENTATION, "/frames/orientation", 4, REAL, "")                                       \
     X(FRAME_VELOCITY, "/frames/velocity", 3, REAL, "m/s")                                          \
@@ -58,6 +65,14 @@
     X(CONTACT_GAP, "/contacts/gap", 1, REAL, "m")                                                  \
     X(CONTACT_IMPULSE, "/contacts/impulse", 3, REAL, "N s")                                        \
     X(CONTACT_VELOCITY, "/contacts/velocity", 3, REAL, "m/s")                                      \
+    X(CHECKPOINT_STATE, "/checkpoints/state", 1, FLOAT64, "")                                      \
+    X(CHECKPOINT_EXTRA, "/checkpoints/extra", TALUS_CHECKPOINT_EXTRA, FLOAT64, "")                 \
+    X(CHECKPOINT_TIME, "/checkpoints/time", 1, FLOAT64, "s")                                       \
+    X(CHECKPOINT_STEP, "/checkpoints/step", 1, INT64, "")                                          \
+    X(CHECKPOINT_HASH, "/checkpoints/hash", 1, UINT64, "")                                         \
+    X(CHECKPOINT_BODIES, "/checkpoints/bodies", 1, INT32, "")                                      \
+    X(CHECKPOINT_KEPT, "/checkpoints/kept", 1, UINT8, "")                                          \
+    X(CHECKPOINT_OFFSET, "/checkpoints/offset", 1, INT64, "")                                      \
     X(FRAME_TIME, "/frames/time", 1, FLOAT64, "s")                                                 \
     X(FRAME_STEP, "/frames/step", 1, INT64, "")                                                    \
     X(FRAME_HASH, "/frames/hash", 1, UINT64, "")                                                   \
@@ -90,6 +105,15 @@ typedef struct tl_column_def {
 
 extern const tl_column_def tl_column_defs[TL_COLUMNS];
 
+/// Compact frames: steps between lengths relative to the smallest body, and between components of
+/// directions, are at most this. They are rounded to the nearest, so that they are off by no more
+/// than half of it.
+#define TL_RECORD_FINE 2e-4
+#define TL_RECORD_TURN 5e-4
+
+/// The dataset that counts the flushes, for readers beside the writer.
+#define TL_RECORD_COMMITS "/commits"
+
 typedef struct tl_column {
     hid_t id, type; // dataset; type of a value in memory, borrowed from HDF5
     int32_t width;
@@ -97,12 +121,22 @@ typedef struct tl_column {
     size_t size; // bytes of a row in memory
 } tl_column;
 
-/// Create an empty dataset whose chunks hold about `chunk_bytes`; false when HDF5 refuses.
+/// Is the column one of contacts?
+bool tl_column_is_contact(int column);
+/// The field of talus_record_def.without that a column is of, or TALUS_FIELDS: it is always there.
+talus_field tl_column_field(int column);
+
+/// Create an empty dataset whose chunks hold about `chunk_bytes`; false when HDF5 refuses. With
+/// `single`, values of REAL columns are floats in the file and in memory.
 bool tl_column_create(hid_t file, const tl_column_def *def, bool single, size_t chunk_bytes,
                       tl_column *out);
 bool tl_column_append(tl_column *c, int64_t rows, const void *values);
+/// Keep only the first rows.
+bool tl_column_cut(tl_column *c, int64_t rows);
 /// Open a dataset that must have the width given; false when it is absent or other than it must be.
 bool tl_column_open(hid_t file, const tl_column_def *def, tl_column *out);
+/// Values of the column, which is one of REAL, are floats in memory from now on.
+void tl_column_use_floats(tl_column *c);
 /// Read rows that are there.
 bool tl_column_read(const tl_column *c, int64_t first, int64_t rows, void *values);
 /// Close; a column that was never opened (id <= 0) is legal.
@@ -113,6 +147,10 @@ bool tl_attribute_text(hid_t file, const char *object, const char *name, const c
 bool tl_attribute_numbers(hid_t file, const char *object, const char *name, int32_t count,
                           const double *values);
 bool tl_attribute_integer(hid_t file, const char *object, const char *name, int64_t value);
+/// One text as a dataset, since attributes end at 64 kB; one that is there is replaced.
+bool tl_text_write(hid_t file, const char *path, const char *text);
+bool tl_attribute_read_numbers(hid_t file, const char *object, const char *name, int32_t count,
+                               double *values);
 /// A scalar integer; false when it is absent or no integer.
 bool tl_attribute_read_integer(hid_t file, const char *object, const char *name, int64_t *value);
 

@@ -13,6 +13,11 @@
 #include <unistd.h>
 
 #define STORE_CACHE ((size_t)1 << 20) // bytes
+#define STORE_TREE 8                  // half of the entries of a node of a tree of chunks
+
+// Bytes far behind any file, for locks: the one who writes; commits.
+#define STORE_LOCK_WRITER ((off_t)1 << 61)
+#define STORE_LOCK_COMMIT (STORE_LOCK_WRITER + 1)
 
 static const char STORE_MAGIC[16] = "talus journal 1";
 
@@ -215,28 +220,46 @@ static void store_limit_cache(hid_t access) {
     (void)H5Pset_mdc_config(access, &config);
 }
 
+typedef enum store_mode { STORE_READ, STORE_CREATE, STORE_RESUME } store_mode;
+
 // Let HDF5 create or open the file through our driver.
-static bool store_start(tl_store *s) {
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+static bool store_start(tl_store *s, store_mode mode) {
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), create = H5Pcreate(H5P_FILE_CREATE);
     if (access >= 0) store_limit_cache(access);
+    // Every dataset has a tree of its chunks, whose nodes are there in full from the beginning.
+    if (create >= 0) (void)H5Pset_istore_k(create, STORE_TREE);
     s->driver = H5FDregister(&STORE_DRIVER);
     if (access >= 0 && s->driver >= 0 && H5Pset_driver(access, s->driver, &s) >= 0 &&
         H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0) {
-        s->file = s->writes ? H5Fcreate(s->path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
-                            : H5Fopen(s->path, H5F_ACC_RDONLY, access);
+        s->file =
+            mode == STORE_CREATE
+                ? H5Fcreate(s->path, H5F_ACC_TRUNC, create < 0 ? H5P_DEFAULT : create, access)
+                : H5Fopen(s->path, mode == STORE_READ ? H5F_ACC_RDONLY : H5F_ACC_RDWR, access);
     }
     if (access >= 0) (void)H5Pclose(access);
+    if (create >= 0) (void)H5Pclose(create);
     return s->file >= 0;
 }
 
 // A lock of the open file: gone with the process, whatever ends it. Not flock, which HDF5 itself
-// uses: other programs may look at the file while it grows.
-static bool store_lock(int fd, int command, short *type) {
-    struct flock lock = {.l_type = *type, .l_whence = SEEK_SET};
-    const bool ok = fcntl(fd, command, &lock) == 0;
+// uses: other programs may look at the file while it grows. A file system without locks will do as
+// well.
+static bool store_lock(int fd, int command, off_t byte, short *type) {
+    struct flock lock = {.l_type = *type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    int got;
+    do got = fcntl(fd, command, &lock);
+    while (got != 0 && errno == EINTR);
     *type = lock.l_type;
-    return ok;
+    return got == 0;
 }
+
+static void store_lock_commits(int fd, short type) {
+    (void)store_lock(fd, F_OFD_SETLKW, STORE_LOCK_COMMIT, &type);
+}
+
+void tl_store_hold(const tl_store *s) { store_lock_commits(s->fd, F_RDLCK); }
+
+void tl_store_release(const tl_store *s) { store_lock_commits(s->fd, F_UNLCK); }
 
 static talus_status store_check_target(talus_context *ctx, const char *path) {
     struct stat facts;
@@ -250,7 +273,7 @@ static talus_status store_check_target(talus_context *ctx, const char *path) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return TALUS_OK; // may not be read; whether it may be replaced is another matter
     short type = F_RDLCK;
-    const bool busy = store_lock(fd, F_OFD_GETLK, &type) && type != F_UNLCK;
+    const bool busy = store_lock(fd, F_OFD_GETLK, STORE_LOCK_WRITER, &type) && type != F_UNLCK;
     (void)close(fd);
     TL_REQUIRE(ctx, !busy, TALUS_ERR_FILE, "%s: is being written by another run", path);
     return TALUS_OK;
@@ -278,8 +301,8 @@ talus_status tl_store_create(talus_context *ctx, const char *path, tl_store **ou
     }
     s->temporary = name, name = NULL;
     short type = F_WRLCK;
-    (void)store_lock(s->fd, F_OFD_SETLK, &type); // a file system without locks will do as well
-    if (!store_start(s))
+    (void)store_lock(s->fd, F_OFD_SETLK, STORE_LOCK_WRITER, &type);
+    if (!store_start(s, STORE_CREATE))
         status = s->code ? tl_fail_errno(ctx, path, "written", s->code)
                          : tl_fail(ctx, TALUS_ERR_MEMORY, "%s: HDF5 cannot begin it", path);
 done:
@@ -339,31 +362,103 @@ static bool store_replay(tl_store *s) {
     return true;
 }
 
-talus_status tl_store_open(talus_context *ctx, const char *path, tl_store **out) {
+static bool store_write_pages(const tl_store *s, const tl_page *list) {
+    for (int64_t k = 0; k < s->pages.count; k++) {
+        const int64_t at = list[k].number * TL_PAGE, rest = s->eoa - at;
+        if (rest <= 0) break;
+        const size_t size = rest < TL_PAGE ? (size_t)rest : TL_PAGE;
+        if (!store_pwrite(s->fd, list[k].bytes, size, at)) return false;
+    }
+    return fdatasync(s->fd) == 0;
+}
+
+// Bring a commit to its end that was cut short when only its last part was missing.
+static talus_status store_complete(tl_store *s) {
+    s->eoa = s->eof;
+    tl_page *list = tl_pages_sorted(&s->pages);
+    bool ok = list != NULL;
+    if (!ok) errno = ENOMEM;
+    store_lock_commits(s->fd, F_WRLCK);
+    ok = ok && store_write_pages(s, list) && ftruncate(s->fd, (off_t)s->eof) == 0;
+    const int code = errno;
+    store_lock_commits(s->fd, F_UNLCK);
+    (void)H5free_memory(list);
+    tl_pages_clear(&s->pages);
+    return ok ? TALUS_OK : tl_fail_errno(s->ctx, s->path, "written", code);
+}
+
+// The file as it is on the disk, with a journal laid over it, in HDF5's hands.
+static talus_status store_take(tl_store *s, store_mode mode) {
+    struct stat facts = {0};
+    if (fstat(s->fd, &facts) != 0) return tl_fail_errno(s->ctx, s->path, "read", errno);
+    tl_pages_clear(&s->pages);
+    s->eof = (int64_t)facts.st_size;
+    s->eoa = 0;
+    if (!store_replay(s)) return tl_fail_errno(s->ctx, s->path, "read", errno);
+    if (mode == STORE_RESUME && s->pages.count > 0) TL_TRY(store_complete(s));
+    TL_REQUIRE(s->ctx, store_start(s, mode), TALUS_ERR_FORMAT,
+               "%s: is not an HDF5 file, or a damaged or truncated one", s->path);
+    s->committed = s->eoa;
+    // bytes that a run which was killed left behind its last commit
+    if (mode == STORE_RESUME) (void)!ftruncate(s->fd, (off_t)s->committed);
+    return TALUS_OK;
+}
+
+static talus_status store_open(talus_context *ctx, const char *path, store_mode mode,
+                               tl_store **out) {
     talus_status status = TALUS_OK;
     tl_store *s = NULL;
     *out = NULL;
     TL_TRY(store_new(ctx, path, &s));
     struct stat facts = {0};
-    s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    s->writes = mode == STORE_RESUME;
+    s->fd = open(path, (s->writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (s->fd < 0 || fstat(s->fd, &facts) != 0) {
         status = tl_fail_errno(ctx, path, "opened", errno);
     } else if (!S_ISREG(facts.st_mode)) {
         status = tl_fail(ctx, TALUS_ERR_FILE, "%s: is %s; a recording is a plain file", path,
                          S_ISDIR(facts.st_mode) ? "a directory" : "not a plain file");
     } else {
-        s->eof = (int64_t)facts.st_size;
-        if (!store_replay(s))
-            status = tl_fail_errno(ctx, path, "read", errno);
-        else if (!store_start(s))
-            status = tl_fail(ctx, TALUS_ERR_FORMAT,
-                             "%s: is not an HDF5 file, or a damaged or truncated one", path);
+        short type = F_WRLCK;
+        if (mode == STORE_READ)
+            tl_store_hold(s);
+        else if (!store_lock(s->fd, F_OFD_SETLK, STORE_LOCK_WRITER, &type) &&
+                 (errno == EAGAIN || errno == EACCES))
+            status = tl_fail(ctx, TALUS_ERR_FILE, "%s: is being written by another run", path);
+        if (status == TALUS_OK) status = store_take(s, mode);
     }
     if (status != TALUS_OK)
         store_free(s);
     else
         *out = s;
     return status;
+}
+
+talus_status tl_store_open(talus_context *ctx, const char *path, tl_store **out) {
+    return store_open(ctx, path, STORE_READ, out);
+}
+
+talus_status tl_store_resume(talus_context *ctx, const char *path, tl_store **out) {
+    return store_open(ctx, path, STORE_RESUME, out);
+}
+
+talus_status tl_store_reopen(tl_store *s) {
+    if (s->file >= 0) (void)H5Fclose(s->file);
+    if (s->driver >= 0) (void)H5FDunregister(s->driver);
+    s->file = s->driver = H5I_INVALID_HID;
+    return store_take(s, STORE_READ);
+}
+
+bool tl_store_peek(const tl_store *s, int64_t at, size_t size, void *bytes) {
+    return store_pread(s->fd, bytes, size, at);
+}
+
+bool tl_store_is_torn(const tl_store *s) { return s->pages.count > 0; }
+
+bool tl_store_is_replaced(const tl_store *s) {
+    struct stat mine, named;
+    return fstat(s->fd, &mine) == 0 && stat(s->path, &named) == 0 &&
+           (mine.st_ino != named.st_ino || mine.st_dev != named.st_dev);
 }
 
 hid_t tl_store_file(const tl_store *s) { return s->file; }
@@ -386,20 +481,11 @@ static bool store_write_journal(const tl_store *s, const tl_page *list, int64_t 
     return store_pwrite(s->fd, &footer, sizeof footer, end) && fdatasync(s->fd) == 0;
 }
 
-static bool store_write_pages(const tl_store *s, const tl_page *list) {
-    for (int64_t k = 0; k < s->pages.count; k++) {
-        const int64_t at = list[k].number * TL_PAGE, rest = s->eoa - at;
-        if (rest <= 0) break;
-        const size_t size = rest < TL_PAGE ? (size_t)rest : TL_PAGE;
-        if (!store_pwrite(s->fd, list[k].bytes, size, at)) return false;
-    }
-    return fdatasync(s->fd) == 0;
-}
-
 // From the last commit to what HDF5 has written since.
 static void store_advance(tl_store *s) {
     tl_page *list = NULL;
     if (s->code != 0) return;
+    store_lock_commits(s->fd, F_WRLCK);
     errno = 0;
     if (s->pages.count > 0) {
         const int64_t start = s->eoa > s->committed ? s->eoa : s->committed;
@@ -416,6 +502,7 @@ static void store_advance(tl_store *s) {
         store_note(s);
         s->torn = s->pages.count > 0;
     }
+    store_lock_commits(s->fd, F_UNLCK);
     (void)H5free_memory(list);
     if (s->code != 0) return;
     s->committed = s->eof = s->eoa;
@@ -434,8 +521,10 @@ talus_status tl_store_commit(tl_store *s) {
 
 talus_status tl_store_publish(tl_store *s) {
     if (!s->temporary) return TALUS_OK;
-    if (rename(s->temporary, s->path) != 0)
-        return tl_fail_errno(s->ctx, s->path, "replaced", errno);
+    if (rename(s->temporary, s->path) != 0) {
+        s->code = errno; // calls that follow, closing too, tell it again
+        return tl_fail_errno(s->ctx, s->path, "replaced", s->code);
+    }
     tl_free(s->ctx, s->temporary);
     s->temporary = NULL;
     return TALUS_OK;

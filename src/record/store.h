@@ -14,6 +14,10 @@
 // journal's pages over the file. In any other case what stands in the file is the last commit,
 // perhaps with bytes behind it that HDF5 does not look at.
 //
+// A reader beside a writer holds a shared lock while it reads, and a commit an exclusive one while
+// it changes what was committed before. So whoever looks for a new commit first and reads then,
+// both under one lock, sees the file of one piece.
+//
 // After an error nothing more goes to the disk; HDF5 is served from memory until it is closed (it
 // cannot close a file whose writes fail), and the file goes back to the last commit.
 #ifndef TL_RECORD_STORE_H
@@ -25,8 +29,23 @@ typedef struct tl_store tl_store;
 /// Make a new file for `path`, under another name in the same directory until tl_store_publish.
 /// Fails when `path` is no plain file, or one that another store is writing.
 talus_status tl_store_create(talus_context *ctx, const char *path, tl_store **out) TALUS_MUST_CHECK;
-/// Open a file for reading.
+/// Open a file for reading, and hold it (tl_store_hold).
 talus_status tl_store_open(talus_context *ctx, const char *path, tl_store **out) TALUS_MUST_CHECK;
+/// Open a published file to write on. Fails when another store is writing it.
+talus_status tl_store_resume(talus_context *ctx, const char *path, tl_store **out) TALUS_MUST_CHECK;
+/// For readers: no commit happens until the release.
+void tl_store_hold(const tl_store *s);
+void tl_store_release(const tl_store *s);
+/// For readers, who hold it and have closed all that they had open in it: the file as it is now. On
+/// failure there is no HDF5 file any more.
+talus_status tl_store_reopen(tl_store *s) TALUS_MUST_CHECK;
+/// Bytes as they are on the disk, whatever HDF5 thinks.
+bool tl_store_peek(const tl_store *s, int64_t at, size_t size, void *bytes);
+/// For readers: was the writer ended within its last commit, so that a journal is needed to read
+/// it?
+bool tl_store_is_torn(const tl_store *s);
+/// Does the name of the file lead to another file by now?
+bool tl_store_is_replaced(const tl_store *s);
 /// The HDF5 file.
 hid_t tl_store_file(const tl_store *s);
 /// Bytes of memory held for the next commit.

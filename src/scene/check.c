@@ -2,6 +2,7 @@
 // What no single key can tell: names that must exist, keys that need or exclude each other.
 #include "base/vec3.h"
 #include "scene/scene_impl.h"
+#include "talus/observe.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,6 +222,17 @@ static talus_status check_motion(talus_scene *s, tl_source *source) {
     return TALUS_OK;
 }
 
+// A mesh that is to move freely encloses what it has the mass of.
+static talus_status check_enclosed(const talus_scene *s, const tl_node *fixed,
+                                   const talus_shape_def *shape) {
+    talus_mass mass;
+    TL_TRY(talus_shape_mass(s->ctx, s->dim, shape, 1.0, &mass));
+    if (mass.mass > 0.0 && isfinite(mass.mass)) return TALUS_OK;
+    return tl_node_fail(&s->doc, fixed,
+                        "this mesh is open or inside out: what moves freely must enclose a solid; "
+                        "mend it, fix it or give it a motion");
+}
+
 // Free, fixed, or moved as given.
 static talus_status check_mobility(talus_scene *s, tl_source *source) {
     static const char *const free_only[] = {"velocity", "spin",    "force",  "torque",
@@ -237,10 +249,11 @@ static talus_status check_mobility(talus_scene *s, tl_source *source) {
         TL_TRY(check_motion(s, source));
     } else if (still) {
         source->motion.kind = TALUS_MOTION_FIXED;
+    } else if (mesh) {
+        TL_TRY(check_enclosed(s, fixed, &source->shape));
     } else if (unbounded) {
-        return tl_node_fail(&s->doc, fixed, "a %s %s and cannot move freely; give a motion",
-                            talus_shape_text(source->shape.kind),
-                            mesh ? "is an obstacle" : "has no end");
+        return tl_node_fail(&s->doc, fixed, "a %s has no end and cannot move freely; give a motion",
+                            talus_shape_text(source->shape.kind));
     }
     for (size_t k = 0; k < sizeof free_only / sizeof *free_only; k++) {
         const tl_node *at = tl_node_find(node, free_only[k]);
@@ -291,22 +304,44 @@ static talus_status check_sources(talus_scene *s) {
     return TALUS_OK;
 }
 
+// Names of observables, as the observer itself finds them.
+static talus_status check_observe(talus_scene *s) {
+    const tl_names *names = &s->keys.output.observe;
+    const tl_node *node = tl_node_find(s->keys.output.node, "observe");
+    talus_observer *observer = NULL;
+    if (!node) return TALUS_OK;
+    if (!s->keys.output.ledger)
+        return tl_node_fail(&s->doc, node, "goes with the ledger only; 'ledger' is no");
+    const talus_status status =
+        talus_observer_create(s->ctx, s->dim, names->text, names->count, NULL, &observer);
+    talus_observer_destroy(observer);
+    if (status != TALUS_ERR_UNKNOWN) return status;
+    char reason[200];
+    (void)snprintf(reason, sizeof reason, "%s", talus_context_last_error(s->ctx));
+    return tl_node_fail(&s->doc, node, "%s", reason);
+}
+
 talus_status tl_scene_check(talus_scene *s) {
     tl_scene_keys *keys = &s->keys;
     tl_scene_pair *pair = keys->pairs.data;
     if (!tl_node_find(s->doc.root, "gravity")) keys->gravity[s->dim - 1] = -9.81;
     if (!tl_node_find(keys->output.node, "every")) keys->output.every = keys->run.until / 100.0;
     TL_TRY(check_solver(s));
+    TL_TRY(check_observe(s));
     TL_TRY(check_materials(s));
     for (int32_t k = 0; k < keys->pairs.count; k++) TL_TRY(check_pair(s, &pair[k], k));
     TL_TRY(check_sources(s));
-    if (s->source_count == 0) {
+    if (s->source_count == 0 && !keys->start.node) {
         return tl_node_fail(&s->doc, s->doc.root, "the scene has neither 'bodies' nor 'grains'");
     }
     return tl_scene_check_joints(s);
 }
 
 void tl_source_show(const tl_source *source, char out[120]) {
+    if (source->taken) {
+        (void)snprintf(out, 120, "'%.40s' of %.70s", source->name, source->taken);
+        return;
+    }
     (void)snprintf(out, 120, "%s.%d%s%.60s%s", source->grains ? "grains" : "bodies",
                    (int)source->node->index, source->name[0] ? " '" : "", source->name,
                    source->name[0] ? "'" : "");

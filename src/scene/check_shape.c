@@ -80,8 +80,8 @@ static talus_status shape_check_grains(const talus_scene *s, tl_source *source) 
     const bool sized = g->fill == TL_FILL_LATTICE || g->fill == TL_FILL_LAYERS;
     if (source->shape.kind == TALUS_SHAPE_MESH) {
         return tl_node_fail(&s->doc, g->node,
-                            "grains cannot be meshes, which are obstacles; a polyhedron or a clump "
-                            "can move");
+                            "grains cannot be meshes, which do not touch each other; make them "
+                            "polyhedra or clumps");
     }
     if (isinf(source->extent)) {
         return tl_node_fail(&s->doc, g->node, "grains cannot be of the unbounded shape %s",

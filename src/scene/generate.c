@@ -20,7 +20,7 @@ talus_status tl_scene_reserve(talus_scene *s, const tl_source *source, int64_t c
     return TALUS_OK;
 }
 
-static talus_status generate_shape(talus_scene *s, const talus_shape_def *shape, int32_t *out) {
+talus_status tl_scene_add_shape(talus_scene *s, const talus_shape_def *shape, int32_t *out) {
     if (s->shape_count == s->shape_room) {
         const int32_t room = s->shape_room ? 2 * s->shape_room : 64;
         TL_TRY(tl_realloc(s->ctx, s->shape_count, room, sizeof *s->shape, &s->shape));
@@ -65,7 +65,7 @@ talus_status tl_scene_draw(talus_scene *s, int32_t index, tl_rng *rng, tl_grain 
         out->shape = s->shape_count - 1; // of the grain before
     } else {
         TL_TRY(tl_shape_scale(s, scale, &shape));
-        TL_TRY(generate_shape(s, &shape, &out->shape));
+        TL_TRY(tl_scene_add_shape(s, &shape, &out->shape));
     }
     source->count++;
     return TALUS_OK;
@@ -232,7 +232,7 @@ static talus_status generate_single(talus_scene *s, int32_t index) {
     tl_source *source = &s->source[index];
     tl_grain grain = {.source = index};
     TL_TRY(tl_scene_reserve(s, source, 1));
-    TL_TRY(generate_shape(s, &source->shape, &grain.shape));
+    TL_TRY(tl_scene_add_shape(s, &source->shape, &grain.shape));
     tl_copy3(source->single->at, grain.x);
     memcpy(grain.q, source->orientation, sizeof grain.q);
     grain.mass = source->body->mass.value;
@@ -301,6 +301,7 @@ static talus_status generate_sort_rain(talus_scene *s) {
 talus_status tl_scene_generate(talus_scene *s) {
     for (int32_t k = 0; k < s->single_count; k++) TL_TRY(generate_single(s, k));
     TL_TRY(generate_solids(s));
+    TL_TRY(tl_scene_take_start(s));
     // Those of the start come before all rain.
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t k = s->single_count; k < s->source_count; k++) {

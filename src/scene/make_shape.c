@@ -70,17 +70,22 @@ done:
     return status;
 }
 
+talus_status tl_scene_beside(const talus_scene *s, const char *path, char **out) {
+    const char *slash = strrchr(s->doc.name, '/');
+    const size_t room = path[0] == '/' || !slash ? 0 : (size_t)(slash - s->doc.name) + 1;
+    TL_TRY(tl_arena_take(s->doc.arena, (int64_t)(room + strlen(path) + 1), 1, out));
+    memcpy(*out, s->doc.name, room);
+    memcpy(*out + room, path, strlen(path) + 1);
+    return TALUS_OK;
+}
+
 // A file, looked for beside the scene.
 static talus_status make_file(const talus_scene *s, const tl_node *node, const tl_shape_keys *keys,
                               talus_shape_def *out) {
     talus_mesh_read_options options = talus_mesh_read_default();
     talus_mesh mesh;
-    const char *slash = strrchr(s->doc.name, '/');
     char *path;
-    const size_t room = keys->file[0] == '/' || !slash ? 0 : (size_t)(slash - s->doc.name) + 1;
-    TL_TRY(tl_arena_take(s->doc.arena, (int64_t)(room + strlen(keys->file) + 1), 1, &path));
-    memcpy(path, s->doc.name, room);
-    memcpy(path + room, keys->file, strlen(keys->file) + 1);
+    TL_TRY(tl_scene_beside(s, keys->file, &path));
     options.dim = s->dim;
     options.scale = keys->file_scale;
     options.weld = keys->weld;

@@ -13,7 +13,8 @@ static void overlap_show(const talus_scene *s, int32_t body, char out[200]) {
     const tl_source *source = &s->source[grain->source];
     char name[120], number[40] = "", line[40] = "";
     tl_source_show(source, name);
-    if (source->grains) (void)snprintf(number, sizeof number, "grain %d of ", (int)grain->number);
+    if (source->grains || source->taken)
+        (void)snprintf(number, sizeof number, "grain %d of ", (int)grain->number);
     if (source->node->set == 0) {
         (void)snprintf(line, sizeof line, " (line %d)", (int)source->node->line);
     }
@@ -76,6 +77,12 @@ static talus_status overlap_unknown(const talus_scene *s, talus_status status) {
     return tl_fail_prefix(s->ctx, status, s->doc.name); // across a periodic border, say
 }
 
+// The part of the smaller body that it may overlap: rounding; what a run leaves when bodies come
+// from one.
+static double overlap_slack(const talus_scene *s, const tl_touch *touch) {
+    return s->grain[touch->a].taken || s->grain[touch->b].taken ? 1e-2 : 1e-9;
+}
+
 talus_status tl_scene_check_overlaps(const talus_scene *s) {
     talus_status status = TALUS_OK;
     tl_collide *c = NULL;
@@ -90,7 +97,8 @@ talus_status tl_scene_check_overlaps(const talus_scene *s) {
         const double a = tl_shape_extent(s->dim, &s->shape[s->grain[touch[k].a].shape]);
         const double b = tl_shape_extent(s->dim, &s->shape[s->grain[touch[k].b].shape]);
         if (tl_scene_is_joined(s, touch[k].a, touch[k].b)) continue;
-        if (-touch[k].gap <= s->keys.allow_overlap + 1e-9 * fmin(a, b)) continue;
+        if (-touch[k].gap <= s->keys.allow_overlap + overlap_slack(s, &touch[k]) * fmin(a, b))
+            continue;
         if (!first) first = &touch[k];
         bad++;
     }

@@ -43,14 +43,15 @@ static talus_status scene_build(talus_scene *s, const char *name, const char *te
     return TALUS_OK;
 }
 
-talus_status tl_scene_parse(talus_context *ctx, const char *name, const char *text, size_t length,
-                            const char *const *set, int32_t set_count, int32_t most,
-                            talus_scene **out) {
+static talus_status scene_parse(talus_context *ctx, const char *name, const char *text,
+                                size_t length, const char *const *set, int32_t set_count,
+                                int32_t most, int32_t depth, talus_scene **out) {
     talus_scene *s = NULL;
     *out = NULL;
     TL_TRY(TL_ALLOC(ctx, 1, &s));
     s->ctx = s->arena.ctx = ctx;
     s->most = most;
+    s->depth = depth;
     const talus_status status = scene_build(s, name, text, length, set, set_count);
     if (status != TALUS_OK) {
         talus_scene_destroy(s);
@@ -58,6 +59,34 @@ talus_status tl_scene_parse(talus_context *ctx, const char *name, const char *te
     }
     *out = s;
     return TALUS_OK;
+}
+
+talus_status tl_scene_parse(talus_context *ctx, const char *name, const char *text, size_t length,
+                            const char *const *set, int32_t set_count, int32_t most,
+                            talus_scene **out) {
+    return scene_parse(ctx, name, text, length, set, set_count, most, 0, out);
+}
+
+talus_status tl_scene_of_recording(talus_context *ctx, const talus_playback *p,
+                                   const char *const *set, int32_t set_count, int32_t most,
+                                   int32_t depth, talus_scene **out) {
+    const talus_playback_info info = talus_playback_get_info(p);
+    const char **all = NULL;
+    *out = NULL;
+    TL_TRY(tl_alloc(ctx, (int64_t)info.set_count + set_count, sizeof *all, &all));
+    for (int32_t k = 0; k < info.set_count; k++) all[k] = talus_playback_set_at(p, k);
+    for (int32_t k = 0; k < set_count; k++) all[info.set_count + k] = set[k];
+    const talus_status status = scene_parse(
+        ctx, info.scene_path[0] ? info.scene_path : "scene of the recording", info.scene,
+        strlen(info.scene), all, info.set_count + set_count, most, depth, out);
+    tl_free(ctx, all);
+    return status;
+}
+
+talus_status talus_scene_of_recording(talus_context *ctx, const talus_playback *p,
+                                      const char *const *set, int32_t set_count,
+                                      talus_scene **out) {
+    return tl_scene_of_recording(ctx, p, set, set_count, TL_SCENE_MOST, 0, out);
 }
 
 talus_status talus_scene_parse(talus_context *ctx, const char *name, const char *text,
@@ -72,6 +101,7 @@ void talus_scene_destroy(talus_scene *s) {
     tl_free(s->ctx, s->solid);
     tl_free(s->ctx, s->grain);
     tl_free(s->ctx, s->shape);
+    talus_scene_destroy(s->start);
     tl_arena_clear(&s->arena);
     tl_free(s->ctx, s);
 }
@@ -115,21 +145,38 @@ talus_status talus_scene_read(talus_context *ctx, const char *path, const char *
 
 talus_scene_info talus_scene_get_info(const talus_scene *s) {
     const tl_scene_keys *k = &s->keys;
-    return (talus_scene_info){.title = k->title,
-                              .text = s->text,
-                              .dim = s->dim,
-                              .bodies = s->start_count,
-                              .free_bodies = s->free_count,
-                              .later_bodies = s->grain_count - s->start_count,
-                              .until = k->run.until,
-                              .steps = k->run.steps,
-                              .frame_interval = k->output.every,
-                              .record_contacts = k->output.contacts,
-                              .record_ledger = k->output.ledger,
-                              .record_single = k->output.precision == 1,
-                              .stop_at_rest = k->run.stop_at_rest,
-                              .rest_energy = k->run.rest_energy,
-                              .seed = (uint64_t)k->seed};
+    talus_scene_info info = {.title = k->title,
+                             .text = s->text,
+                             .dim = s->dim,
+                             .bodies = s->start_count,
+                             .free_bodies = s->free_count,
+                             .later_bodies = s->grain_count - s->start_count,
+                             .until = k->run.until,
+                             .steps = k->run.steps,
+                             .frame_interval = k->output.every,
+                             .record_contacts = k->output.contacts,
+                             .record_ledger = k->output.ledger,
+                             .record_xdmf = k->output.xdmf,
+                             .record_precision = (talus_precision)k->output.precision,
+                             .observe = k->output.observe.text,
+                             .observe_count = k->output.observe.count,
+                             .checkpoint_interval = k->output.checkpoints,
+                             .start_path = s->start_path ? s->start_path : "",
+                             .stop_at_rest = k->run.stop_at_rest,
+                             .rest_energy = k->run.rest_energy,
+                             .seed = (uint64_t)k->seed};
+    const bool chosen = tl_node_find(k->output.node, "fields") != NULL;
+    for (int f = 0; f < TALUS_FIELDS; f++) info.record_without[f] = chosen && !k->output.fields[f];
+    return info;
+}
+
+const char *talus_scene_body_name(const talus_scene *s, int32_t body) {
+    if (body < 0 || body >= s->grain_count) return "";
+    return s->source[s->grain[body].source].name;
+}
+
+const char *talus_scene_material_name(const talus_scene *s, int32_t material) {
+    return material > 0 && material <= s->material_count ? s->material_name[material - 1] : "";
 }
 
 // ---- the world ----
@@ -154,6 +201,11 @@ talus_body_def tl_scene_body_def(const talus_scene *s, const tl_grain *grain) {
     tl_copy3(keys->spin, def.spin);
     memcpy(def.locked, keys->locked, sizeof def.locked);
     if (!tl_node_find(keys->motion.node, "pivot")) tl_copy3(grain->x, def.motion.pivot);
+    if (grain->taken > 0) {
+        const double *motion = s->start_motion + 6 * (int64_t)(grain->taken - 1);
+        tl_copy3(motion, def.velocity);
+        tl_copy3(motion + 3, def.spin);
+    }
     return def;
 }
 
@@ -167,6 +219,7 @@ static talus_world_def scene_world_def(const talus_scene *s) {
     def.max_move = k->step.max_move;
     def.theta = k->step.theta;
     def.reach = k->step.reach;
+    def.continuous = k->step.continuous;
     tl_copy3(k->period, def.period);
     def.penalty = (talus_penalty)k->penalty.spring;
     def.chi = (talus_chi)k->penalty.dissipation;
@@ -222,4 +275,37 @@ talus_status talus_scene_make_world(const talus_scene *s, talus_world **out) {
     }
     *out = w;
     return TALUS_OK;
+}
+
+// Bodies that had entered by then are added where they happen to be; the state says where they are.
+static talus_status scene_restore(const talus_scene *s, const talus_checkpoint *checkpoint,
+                                  talus_world *w) {
+    const int32_t bodies = checkpoint->bodies;
+    int32_t index;
+    TL_REQUIRE(s->ctx, bodies >= s->start_count && bodies <= s->grain_count, TALUS_ERR_FORMAT,
+               "%s: makes %d to %d bodies; the checkpoint has %d", s->doc.name, (int)s->start_count,
+               (int)s->grain_count, (int)bodies);
+    for (int32_t k = s->start_count; k < bodies; k++) {
+        const talus_body_def def = tl_scene_body_def(s, &s->grain[k]);
+        TL_TRY(talus_world_add_body(w, &def, &index));
+    }
+    TL_TRY(talus_world_load(w, checkpoint->state, checkpoint->count));
+    TL_REQUIRE(s->ctx, talus_world_hash(w) == checkpoint->hash, TALUS_ERR_FORMAT,
+               "%s: makes another world than the one that was recorded: a key that counts, or a "
+               "file it uses, has changed since",
+               s->doc.name);
+    return TALUS_OK;
+}
+
+talus_status talus_scene_restore(const talus_scene *s, const talus_checkpoint *checkpoint,
+                                 talus_world **out) {
+    talus_world *w = NULL;
+    *out = NULL;
+    TL_TRY(talus_scene_make_world(s, &w));
+    const talus_status status = scene_restore(s, checkpoint, w);
+    if (status != TALUS_OK)
+        talus_world_destroy(w);
+    else
+        *out = w;
+    return status;
 }

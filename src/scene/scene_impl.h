@@ -3,6 +3,7 @@
 //     read.c      keys from text                      -> keys
 //     check.c     names, shapes, motions, materials   -> source, material
 //     generate.c  bodies one by one (lattice, random) -> grain, shape
+//     start.c     bodies of a recording               -> grain, shape
 //     overlap.c   who overlaps whom at the start
 //     rain.c      who enters later
 #ifndef TL_SCENE_SCENE_IMPL_H
@@ -27,12 +28,14 @@ typedef struct tl_source {
     int32_t material; // index in the scene's
     talus_motion_def motion;
     int32_t first, count; // its bodies; rain: of those that enter later
+    const char *taken;    // the recording its bodies are from; NULL: made by this scene
 } tl_source;
 
 /// One body.
 typedef struct tl_grain {
     int32_t source, number; // number within the source
     int32_t shape;
+    int32_t taken; // from a recording: its place in start_motion + 1; 0: made by this scene
     double x[3], q[4];
     double mass; // 0: from the density
     double due;  // rain: when it may enter
@@ -48,6 +51,7 @@ struct talus_scene {
     const char *text;
     tl_source *source;
     int32_t source_count, single_count; // single bodies come first
+    int32_t taken_count;                // behind them: entries of the recording it starts from
     const char **material_name;         // entry 0 is "default"
     talus_material_def *material;
     int32_t material_count;
@@ -60,12 +64,29 @@ struct talus_scene {
     int32_t free_count; // of those there at the start
     talus_joint_def *joint;
     int32_t joint_count;
+    talus_scene *start;     // scene of the recording that bodies were taken from, or NULL
+    const char *start_path; // of that recording
+    double *start_motion;   // velocity and spin of the bodies taken
+    int32_t depth;          // how many recordings stand behind this scene
 };
+
+/// Parts of scenes that start from recordings of scenes that do …
+enum { TL_SCENE_DEPTH = 32 };
 
 /// talus_scene_parse with a bound on the number of bodies.
 talus_status tl_scene_parse(talus_context *ctx, const char *name, const char *text, size_t length,
                             const char *const *set, int32_t set_count, int32_t most,
                             talus_scene **out) TALUS_MUST_CHECK;
+/// The scene of a recording with a bound on bodies, `depth` recordings behind another.
+talus_status tl_scene_of_recording(talus_context *ctx, const talus_playback *p,
+                                   const char *const *set, int32_t set_count, int32_t most,
+                                   int32_t depth, talus_scene **out) TALUS_MUST_CHECK;
+/// Put the bodies of the recording that the scene starts from behind those there are.
+talus_status tl_scene_take_start(talus_scene *s) TALUS_MUST_CHECK;
+/// A path that is meant to begin at the directory of the scene; in the arena.
+talus_status tl_scene_beside(const talus_scene *s, const char *path, char **out) TALUS_MUST_CHECK;
+talus_status tl_scene_add_shape(talus_scene *s, const talus_shape_def *shape,
+                                int32_t *out) TALUS_MUST_CHECK;
 
 talus_status tl_scene_check(talus_scene *s) TALUS_MUST_CHECK;
 talus_status tl_scene_check_shapes(talus_scene *s) TALUS_MUST_CHECK; // part of it: source->shape

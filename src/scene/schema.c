@@ -22,7 +22,8 @@ SCHEMA_CHOICES(schema_motion, "velocity", "oscillation", "rotation", "keyframes"
 SCHEMA_CHOICES(schema_locked, "x", "y", "z", "turn-x", "turn-y", "turn-z")
 SCHEMA_CHOICES(schema_fill, "lattice", "layers", "random", "rain")
 SCHEMA_CHOICES(schema_pattern, "hex", "square")
-SCHEMA_CHOICES(schema_precision, "double", "single")
+SCHEMA_CHOICES(schema_precision, TALUS_PRECISION_LIST(SCHEMA_TEXT))
+SCHEMA_CHOICES(schema_field, TALUS_FIELD_LIST(SCHEMA_TEXT))
 #undef SCHEMA_TEXT
 
 #define ROW(type, field, word, ...) .key = (word), .offset = offsetof(type, field), __VA_ARGS__
@@ -431,6 +432,10 @@ static const tl_key schema_step_keys[] = {
      .text = "pairs nearer than this become contacts; 0: twice the way of the fastest body"},
     {ROW_IN(step, theta, "theta", NUMBER(NONE)), BETWEEN(0.5, 1), .initial = "0.5",
      .text = "share of the new velocity in a step (moreau-jean)"},
+    {ROW_IN(step, continuous, "continuous", .kind = TL_KIND_YES_NO), .also = "ccd, sweep",
+     .initial = "no",
+     .text = "fast thin bodies do not pass through others: moreau-jean shortens steps to their "
+             "impacts, fixed-point and convex take no less reach than they need; not for penalty"},
     {0},
 };
 static const tl_key schema_penalty_keys[] = {
@@ -479,7 +484,28 @@ static const tl_key schema_output_keys[] = {
     {ROW_IN(output, ledger, "ledger", .kind = TL_KIND_YES_NO), .initial = "yes",
      .text = "record energies, momenta and solver figures of every step"},
     {ROW_IN(output, precision, "precision", .kind = TL_KIND_CHOICE), .choice = schema_precision,
-     .initial = "double", .text = "of the recorded frames"},
+     .initial = "compact",
+     .text = "of the recorded frames: compact keeps lengths to 1e-4 of the smallest body and "
+             "vectors to 1/2048; checkpoints are always exact"},
+    {ROW_IN(output, fields, "fields", .kind = TL_KIND_WORDS), .choice = schema_field,
+     .absent = "all",
+     .text = "what frames hold besides the positions of bodies and which bodies touch"},
+    {ROW_IN(output, observe, "observe", .kind = TL_KIND_NAMES), .absent = "nothing",
+     .text = "numbers that are measured at every step and put down with the ledger: "
+             "'talus help observables' lists them"},
+    {ROW_IN(output, checkpoints, "checkpoints", NUMBER(TIME)), ABOVE(0), .also = "checkpoint",
+     .absent = "one at the start and one at the end; between them, the last one by the clock",
+     .text = "simulated time between checkpoints that are kept"},
+    {ROW_IN(output, xdmf, "xdmf", .kind = TL_KIND_YES_NO), .initial = "yes",
+     .text = "write an XDMF file beside the recording, for ParaView"},
+    {0},
+};
+static const tl_key schema_start_keys[] = {
+    {ROW_IN(start, from, "from", .kind = TL_KIND_TEXT), .also = "file, recording", .required = true,
+     .text = "a recording, beside the scene: all its free bodies are there at the start, as its "
+             "last checkpoint has them, except those whose name this scene has too"},
+    {ROW_IN(start, velocities, "velocities", .kind = TL_KIND_YES_NO), .also = "velocity, spin",
+     .initial = "yes", .text = "they keep their velocities and spins; no: they begin at rest"},
     {0},
 };
 
@@ -495,6 +521,8 @@ PART_TABLE(solver, schema_solver_keys, "solver",
            "How the friction problem of each step is solved.");
 PART_TABLE(run, schema_run_keys, "run", "How long to run.");
 PART_TABLE(output, schema_output_keys, "output", "What is recorded.");
+PART_TABLE(start, schema_start_keys, "start",
+           "Go on from another run: fill a box in one scene, open its gate in the next.");
 
 #define ROOT(field, word, ...) ROW(tl_scene_keys, field, word, __VA_ARGS__)
 static const tl_key schema_scene_keys[] = {
@@ -534,6 +562,8 @@ static const tl_key schema_scene_keys[] = {
      .text = "single bodies and obstacles"},
     {ROOT(grains, "grains", .kind = TL_KIND_ITEMS), .sub = &schema_grains, .absent = "none",
      .text = "many bodies"},
+    {ROOT(start, "start", .kind = TL_KIND_MAP), .sub = &schema_start, .absent = "nothing",
+     .text = "bodies from a recording"},
     {ROOT(joints, "joints", .kind = TL_KIND_ITEMS), .sub = &schema_joint, .absent = "none",
      .text = "joints and motors"},
     {ROOT(run, "run", .kind = TL_KIND_MAP), .sub = &schema_run, .required = true,

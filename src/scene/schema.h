@@ -7,6 +7,7 @@
 #include "scene/node.h"
 #include "scene/unit.h"
 #include "talus/mesh.h"
+#include "talus/record.h"
 #include "talus/scene.h"
 
 /// Kind of a value, with the field it fills: X(name, text).
@@ -221,6 +222,7 @@ typedef struct tl_scene_keys {
     struct {
         const tl_node *node;
         double length, max_move, reach, theta;
+        bool continuous;
     } step;
     struct {
         const tl_node *node;
@@ -243,10 +245,17 @@ typedef struct tl_scene_keys {
     } run;
     struct {
         const tl_node *node;
-        double every;
-        bool contacts, ledger;
-        int32_t precision; // 0 double, 1 single
+        double every, checkpoints; // checkpoints 0: by the clock
+        bool contacts, ledger, xdmf;
+        int32_t precision;         // talus_precision
+        bool fields[TALUS_FIELDS]; // none: all
+        tl_names observe;
     } output;
+    struct {
+        const tl_node *node;
+        const char *from;
+        bool velocities;
+    } start;
 } tl_scene_keys;
 
 extern const tl_table tl_scene_table; // the root

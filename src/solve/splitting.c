@@ -39,7 +39,8 @@ const tl_option tl_splitting_rows[] = {
         .text = "one-contact solver"),
     ROW(form, TL_OPTION_CHOICE, "auto", .choice = splitting_form_name,
         .text = "keep W by blocks, or only H and M (global problems); auto: assembled, but "
-                "neither for 1024 contacts of balls or more"),
+                "matrix-free where blocks act on many bodies, as those of sand do, and neither "
+                "for 1024 contacts of balls or more"),
     ROW(order, TL_OPTION_CHOICE, "auto", .choice = splitting_order_name,
         .text = "order of a sweep: coloured runs on threads and vectors; auto: from 1024 contacts"),
     ROW(sleep, TL_OPTION_INTEGER, "0", .low = 0, .high = 1000000,
@@ -220,6 +221,16 @@ static double splitting_crowding(tl_splitting *s) {
     return TL_MAX(1.0, 1.1 * lambda); // the iteration comes from below
 }
 
+// A block that acts on many bodies is coupled with many more blocks: H is smaller than W then.
+enum { ASSEMBLE_BODIES = 4 };
+
+static bool splitting_assembles(const tl_splitting *s, const talus_problem *p) {
+    const tl_splitting_options *opt = s->base.options;
+    if (opt->form != TL_FORM_AUTO) return opt->form == TL_FORM_ASSEMBLED;
+    return s->general || !p->is_global || !tl_problem_is_separable(p) || p->count == 0 ||
+           p->h_start[p->count] <= (int64_t)ASSEMBLE_BODIES * p->count;
+}
+
 // Who is coupled with whom, to colour and to know the pattern of W where it is not given; then the
 // order of the rows, and W.
 static talus_status splitting_operator(tl_splitting *s, const talus_problem *p) {
@@ -227,7 +238,7 @@ static talus_status splitting_operator(tl_splitting *s, const talus_problem *p) 
     talus_context *ctx = s->base.ctx;
     const bool coloured =
         opt->order == TL_ORDER_COLOURED || (opt->order == TL_ORDER_AUTO && p->count >= COLOUR_FROM);
-    const tl_delassus_form form = {.assembled = opt->form != TL_FORM_MATRIX_FREE,
+    const tl_delassus_form form = {.assembled = splitting_assembles(s, p),
                                    .threads = opt->common.threads};
     const bool pattern = p->is_global && form.assembled;
     if (pattern || (coloured && !tl_problem_is_separable(p)))

@@ -46,7 +46,7 @@ typedef struct tl_splitting {
     tl_delassus w;
     bool round;   // all contacts are of balls, and swept as such: of `w` only sizes are there, and
                   // vectors by rows are laid out as in balls.h
-    bool general; // set by the owner: never `round`
+    bool general; // set by the owner: never `round`, and with W by blocks unless told otherwise
     tl_balls balls; // where round
     bool lanes;     // groups are solved side by side by the lane form of the local solver
     // Entry k of a row is at [row * entries + k], with lanes at

@@ -60,10 +60,10 @@ void tl_contacts_take(talus_world *w, const tl_step *step) {
     const tl_stage *s = &w->stage;
     const int32_t dim = w->def.dim;
     double largest = 0.0;
-    for (int32_t i = 0; i < s->contacts; i++) largest = fmax(largest, s->r[(int64_t)i * dim]);
+    for (int32_t i = 0; i < s->contacts; i++) largest = fmax(largest, s->r[(int64_t)i * s->size]);
     for (int32_t i = 0; i < s->contacts; i++) {
         const tl_touch *t = s->touch + i;
-        const int64_t at = (int64_t)i * dim, three = 3 * (int64_t)i;
+        const int64_t at = (int64_t)i * s->size, three = 3 * (int64_t)i;
         const double *r = s->r + at;
         double frame[9], *impulse = c->impulse + three, *velocity = c->velocity + three;
         tl_frame(dim, t->normal, frame);

@@ -191,7 +191,7 @@ double tl_joints_take(talus_world *w, const tl_step *step) {
     }
     for (int32_t k = 0; k < t->drives; k++) {
         const tl_drive *d = t->drive + k;
-        const double r = s->r[((int64_t)s->contacts + k) * w->def.dim + tl_drive_row(d)];
+        const double r = s->r[((int64_t)s->contacts + k) * s->size + tl_drive_row(d)];
         joints_add(j, d->joint, &d->row, r);
         if (d->part == TL_DRIVE_MOTOR)
             j->drive[d->joint] = r;

@@ -19,18 +19,23 @@ tl_account tl_world_account(const talus_world *w) {
     return sum;
 }
 
-// Friction, gaps and obstacles of the gap schemes.
-static void ledger_gap_contacts(const talus_world *w, talus_ledger *out) {
+// Friction, gaps and obstacles of the gap schemes, over blocks of contacts or of models.
+static void ledger_gap_blocks(const talus_world *w, int32_t begin, int32_t end, talus_ledger *out) {
     const tl_stage *s = &w->stage;
-    const int32_t dim = w->def.dim;
-    for (int64_t k = 0; k < (int64_t)s->contacts * dim; k++) {
+    for (int64_t k = (int64_t)begin * s->size; k < (int64_t)end * s->size; k++) {
         const double power = s->r[k] * (s->u[k] - s->w[k] + s->given[k]);
         out->work_obstacles -= s->r[k] * s->given[k];
-        if (k % dim == 0)
+        if (k % s->size == 0)
             out->loss_numerical -= power;
         else
             out->loss_friction -= power;
     }
+}
+
+static void ledger_gap_contacts(const talus_world *w, talus_ledger *out) {
+    const tl_stage *s = &w->stage;
+    ledger_gap_blocks(w, 0, s->contacts, out);
+    ledger_gap_blocks(w, s->first_block[0], s->first_block[w->model_count], out);
 }
 
 // The same with impact laws. Forces that press a parting pair together during a step can make the
@@ -44,7 +49,7 @@ static void ledger_impact_contacts(const talus_world *w, talus_ledger *out) {
             w->materials.pair + (int64_t)w->item_material[s->touch[i].a] * w->materials.count +
             w->item_material[s->touch[i].b];
         for (int32_t k = 0; k < dim; k++) {
-            const int64_t at = (int64_t)i * dim + k;
+            const int64_t at = (int64_t)i * s->size + k;
             const double e = k == 0 ? pair->restitution : pair->restitution_t, r = s->r[at];
             const double now = s->u[at] - s->w[at] + s->given[at], before = s->prior[at];
             const double formal = r * (now + e * before) / (1.0 + e);

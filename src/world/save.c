@@ -2,15 +2,15 @@
 // What a run changes, as numbers: for checkpoints. One walk over the state serves counting, writing
 // and reading, so that they cannot differ. In order: a head; of each body 17 numbers, the last its
 // kind of motion; of each script where and when it began; of each contact 17 numbers; of each joint
-// 15; the springs of the penalty scheme.
+// 15; the springs of the penalty scheme; the sand.
 #include "world/world_impl.h"
 #include <math.h>
 #include <string.h>
 
-enum { SAVE_MARK = 0x7a15, SAVE_VERSION = 2 };
+enum { SAVE_MARK = 0x7a15, SAVE_VERSION = 3 };
 
 typedef struct save_head {
-    double mark, version, dim, scheme, bodies, scripts, contacts, springs, joints;
+    double mark, version, dim, scheme, bodies, scripts, contacts, springs, joints, sand;
     double time, steps, missed, elastic, contact_h, joint_h;
 } save_head;
 
@@ -89,6 +89,7 @@ static save_head save_make_head(const talus_world *w) {
                        .contacts = w->contacts.count,
                        .springs = w->springs ? (double)tl_springs_save(w->springs, NULL) : 0.0,
                        .joints = w->joints.count,
+                       .sand = w->sand ? (double)tl_sand_save(w->sand, NULL) : 0.0,
                        .time = w->time,
                        .steps = (double)w->steps,
                        .missed = (double)w->missed_steps,
@@ -108,7 +109,9 @@ int64_t talus_world_save(const talus_world *w, double *out) {
     tl_joints joints = w->joints; // likewise
     save_joints(&t, &joints);
     if (w->springs && out) tl_springs_save(w->springs, out + t.at);
-    return t.at + (int64_t)head.springs;
+    t.at += (int64_t)head.springs;
+    if (w->sand && out) tl_sand_save(w->sand, out + t.at);
+    return t.at + (int64_t)head.sand;
 }
 
 static bool save_is_count(double x) { return x >= 0.0 && x <= INT32_MAX && x == floor(x); }
@@ -127,9 +130,11 @@ static talus_status save_check(const talus_world *w, const double *in, int64_t c
                "state: it is of %g joints; the world has %g", h->joints, own.joints);
     TL_REQUIRE(w->ctx,
                save_is_count(h->contacts) && h->springs >= 0.0 &&
-                   (w->springs != NULL || h->springs == 0.0) &&
+                   (w->springs != NULL || h->springs == 0.0) && h->sand >= 0.0 &&
+                   (w->sand != NULL) == (h->sand > 0.0) &&
                    SAVE_HEAD + SAVE_BODY * own.bodies + SAVE_SCRIPT * own.scripts +
-                           SAVE_CONTACT * h->contacts + SAVE_JOINT * own.joints + h->springs ==
+                           SAVE_CONTACT * h->contacts + SAVE_JOINT * own.joints + h->springs +
+                           h->sand ==
                        (double)count,
                TALUS_ERR_FORMAT, "state: %lld numbers do not fit together", (long long)count);
     for (int64_t k = 0; k < count; k++)
@@ -150,8 +155,9 @@ talus_status talus_world_load(talus_world *w, const double *in, int64_t count) {
     save_numbers(&t, (double *)&head, SAVE_HEAD);
     TL_TRY(save_check(w, in, count, &head));
     TL_TRY(tl_contacts_reserve(w->ctx, &w->contacts, (int64_t)head.contacts));
-    const int64_t springs = (int64_t)head.springs;
+    const int64_t springs = (int64_t)head.springs, sand = (int64_t)head.sand;
     if (w->springs) TL_TRY(tl_springs_load(w->springs, in + count - springs, springs));
+    if (w->sand) TL_TRY(tl_sand_load(w->sand, in + count - sand, sand));
 
     // From here on nothing can fail.
     w->contacts.count = (int32_t)head.contacts;

@@ -11,7 +11,7 @@
 #define STEP_TOUCH 1e-10
 
 static tl_step step_begin(const talus_world *w) {
-    tl_step step = {.time = w->time, .h = w->def.step, .theta = 1.0};
+    tl_step step = {.time = w->time, .h = w->def.step, .theta = 1.0, .threads = w->def.threads};
     if (w->def.scheme == TALUS_SCHEME_MOREAU_JEAN) step.theta = w->def.theta;
     tl_copy3(w->def.gravity, step.gravity);
     if (w->def.max_move > 0.0)
@@ -20,10 +20,13 @@ static tl_step step_begin(const talus_world *w) {
     return step;
 }
 
+double tl_world_touch(const talus_world *w) {
+    return isfinite(w->smallest) ? STEP_TOUCH * w->smallest : 0.0;
+}
+
 static double step_reach(const talus_world *w, const tl_step *step) {
-    if (w->def.scheme == TALUS_SCHEME_MOREAU_JEAN)
-        return isfinite(w->smallest) ? STEP_TOUCH * w->smallest : 0.0;
-    if (w->def.reach > 0.0) return w->def.reach;
+    if (w->def.scheme == TALUS_SCHEME_MOREAU_JEAN) return tl_world_touch(w);
+    if (w->def.reach > 0.0 && !w->def.continuous) return w->def.reach;
     const bool opens = w->def.scheme == TALUS_SCHEME_CONVEX;
     const int64_t pairs = (int64_t)w->materials.count * w->materials.count;
     double speed = 0.0, slip = 0.0, mu = 0.0;
@@ -33,7 +36,7 @@ static double step_reach(const talus_world *w, const tl_step *step) {
     }
     // the associated law holds sliding surfaces mu h |u_T| apart
     for (int64_t k = 0; opens && k < pairs; k++) mu = fmax(mu, w->materials.pair[k].friction);
-    return 2.0 * step->h * (speed + mu * slip);
+    return fmax(w->def.reach, 2.0 * step->h * (speed + mu * slip));
 }
 
 // Solve the staged problem; fills r, u and the velocities after.
@@ -72,6 +75,12 @@ static talus_status step_solve(talus_world *w, const tl_step *step, const talus_
     return TALUS_OK;
 }
 
+// A block acts on its groups.
+static void step_mark(tl_stage *s, int32_t block) {
+    for (int64_t e = s->h_start[block]; e < s->h_start[block + 1]; e++)
+        if (s->h_body[e] < s->groups) s->acting[s->h_body[e]] = 1;
+}
+
 // The deepest overlap, and the groups that contacts act on.
 static double step_look(talus_world *w) {
     tl_stage *s = &w->stage;
@@ -79,15 +88,15 @@ static double step_look(talus_world *w) {
     for (int32_t i = 0; i < s->contacts; i++) {
         deepest = fmax(deepest, -s->touch[i].gap);
         bool acts = false;
-        for (int32_t k = 0; k < w->def.dim; k++) acts |= s->r[(int64_t)i * w->def.dim + k] != 0.0;
-        for (int64_t e = s->h_start[i]; acts && e < s->h_start[i + 1]; e++)
-            s->acting[s->h_body[e]] = 1;
+        for (int32_t k = 0; k < w->def.dim; k++) acts |= s->r[(int64_t)i * s->size + k] != 0.0;
+        if (acts) step_mark(s, i);
     }
+    for (int32_t i = s->first_block[0]; i < s->first_block[w->model_count]; i++)
+        if (s->r[(int64_t)i * s->size] != 0.0) step_mark(s, i);
     for (int32_t i = 0; i < s->ties.drives; i++) { // a stop acts like a contact
         const int64_t block = (int64_t)s->contacts + i;
-        if (s->ties.drive[i].part == TL_DRIVE_MOTOR || s->r[block * w->def.dim] == 0.0) continue;
-        for (int64_t e = s->h_start[block]; e < s->h_start[block + 1]; e++)
-            if (s->h_body[e] < s->groups) s->acting[s->h_body[e]] = 1;
+        if (s->ties.drive[i].part == TL_DRIVE_MOTOR || s->r[block * s->size] == 0.0) continue;
+        step_mark(s, (int32_t)block);
     }
     return deepest;
 }
@@ -123,6 +132,10 @@ static talus_status step_solving(talus_world *w, const tl_step *step, double rea
     const double after = tl_ledger_energies(w, step, &start, out);
     tl_contacts_take(w, step);
     for (int k = 0; k < w->model_count; k++)
+        if (w->model[k]->ops->block_take)
+            w->model[k]->ops->block_take(
+                w->model[k], step, w->stage.r + (int64_t)w->stage.first_block[k] * w->stage.size);
+    for (int k = 0; k < w->model_count; k++)
         w->model[k]->ops->commit(w->model[k], step,
                                  w->stage.after + w->stage.group_start[w->stage.first_group[k]]);
     out->joint_error = tl_joints_take(w, step);
@@ -134,7 +147,9 @@ static talus_status step_solving(talus_world *w, const tl_step *step, double rea
 talus_status talus_world_step(talus_world *w, talus_ledger *ledger) {
     talus_ledger out = {0};
     const double begin = tl_seconds();
-    const tl_step step = step_begin(w);
+    tl_step step = step_begin(w);
+    if (w->def.continuous && w->def.scheme == TALUS_SCHEME_MOREAU_JEAN)
+        TL_TRY(tl_world_sweep(w, &step));
     const double reach = step_reach(w, &step);
     if (w->springs)
         TL_TRY(tl_world_step_penalty(w, &step, reach, &out));

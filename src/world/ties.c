@@ -161,7 +161,7 @@ static void ties_add_drive(talus_world *w, int32_t joint, tl_drive_part part,
     tl_drive *d = t->drive + t->drives++;
     *d = (tl_drive){.joint = joint, .part = part, .row = *row, .gap = gap, .w = mobility};
     if (part == TL_DRIVE_HIGH) tl_scale3(-1.0, d->row.direction, d->row.direction);
-    const int32_t size = w->def.dim == 2 ? 3 : 6, at = s->dof;
+    const int32_t size = tl_stage_idle_size(w), at = s->dof;
     double *mass = s->mass + s->idle_mass;
     for (int32_t a = 0; a < size; a++) {
         s->f[at + a] = s->before[at + a] = 0.0;
@@ -212,10 +212,10 @@ talus_status tl_ties_fill(talus_world *w, const tl_step *step) {
     tl_stage *s = &w->stage;
     tl_ties *t = &s->ties;
     t->rows = t->drives = s->idle = 0;
+    s->idle_mass = s->mass_at[s->groups];
     if (w->joints.count == 0) return TALUS_OK;
     TL_TRY(ties_reserve(w));
     t->start[0] = 0;
-    s->idle_mass = s->mass_at[s->groups];
     for (int32_t i = 0; i < w->joints.count; i++) {
         const ties_sides sides = ties_get_sides(w, i);
         if (sides.group[0] < 0 && sides.group[1] < 0) continue;
@@ -237,13 +237,13 @@ int32_t tl_drive_row(const tl_drive *d) { return d->part == TL_DRIVE_MOTOR ? 1 :
 void tl_ties_layout(const talus_world *w, int32_t drive, int32_t *blocks, int64_t *values) {
     const tl_stage *s = &w->stage;
     const ties_sides sides = ties_get_sides(w, s->ties.drive[drive].joint);
-    int32_t size = w->def.dim == 2 ? 3 : 6;
+    int32_t size = tl_stage_idle_size(w);
     *blocks = 1;
     for (int k = 0; k < 2; k++) {
         *blocks += sides.group[k] >= 0;
         size += tl_stage_size(s, sides.group[k]);
     }
-    *values = (int64_t)w->def.dim * size;
+    *values = (int64_t)s->size * size;
 }
 
 // H of a drive: the sides in the order of their groups, then the idle group.
@@ -251,7 +251,7 @@ static void ties_fill_block(talus_world *w, int32_t drive, const ties_sides *sid
                             const ties_row *full) {
     const tl_stage *s = &w->stage;
     const tl_drive *d = s->ties.drive + drive;
-    const int32_t dim = w->def.dim, i = s->contacts + drive, row = tl_drive_row(d);
+    const int32_t rows = s->size, i = s->contacts + drive, row = tl_drive_row(d);
     const int first = sides->group[1] < sides->group[0];
     double *h = s->h_block + s->h_value[i];
     int32_t *body = s->h_body + s->h_start[i];
@@ -262,36 +262,37 @@ static void ties_fill_block(talus_world *w, int32_t drive, const ties_sides *sid
         if (sides->group[k] < 0) continue;
         memcpy(h + (int64_t)row * size, full->side[k], (size_t)size * sizeof *h);
         *body++ = sides->group[k];
-        h += (int64_t)dim * size;
+        h += (int64_t)rows * size;
     }
     *body = s->groups + drive;
     const int32_t size = tl_stage_size(s, *body);
-    for (int32_t a = 0, e = 0; a < dim; a++)
+    for (int32_t a = 0, e = 0; a < rows; a++)
         if (a != row) h[a * size + e++] = 1.0;
 }
 
 void tl_ties_blocks(talus_world *w, const tl_step *step) {
     tl_stage *s = &w->stage;
-    const int32_t dim = w->def.dim;
+    const int32_t rows = s->size;
     for (int32_t drive = 0; drive < s->ties.drives; drive++) {
         const tl_drive *d = s->ties.drive + drive;
         const talus_joint_def *def = &w->joints.joint[d->joint].def;
         const ties_sides sides = ties_get_sides(w, d->joint);
         const ties_row full = ties_get_row(w, step, &sides, &d->row);
         const int32_t i = s->contacts + drive;
-        const int64_t first = (int64_t)i * dim, at = first + tl_drive_row(d);
+        const int64_t first = (int64_t)i * rows, at = first + tl_drive_row(d);
         const bool motor = d->part == TL_DRIVE_MOTOR;
         ties_fill_block(w, drive, &sides, &full);
-        for (int64_t k = first; k < first + dim; k++) s->w[k] = s->given[k] = 0.0;
+        for (int64_t k = first; k < first + rows; k++) s->w[k] = s->given[k] = 0.0;
         s->mu[i] = 0.0;
         s->yield[i] = motor ? step->h * def->limit : 0.0;
+        s->tension[i] = 0.0;
         s->given[at] = full.given;
         s->w[at] = full.given + (motor ? -def->speed : d->gap / step->h);
         const double before = ties_product(s, &sides, &full, s->before);
         // the normal of a motor: in the open, as far as its own row is from its aim
         if (motor) s->w[first] = fabs(before + s->w[at]);
         if (!s->prior) continue;
-        for (int64_t k = first; k < first + dim; k++) s->prior[k] = 0.0;
+        for (int64_t k = first; k < first + rows; k++) s->prior[k] = 0.0;
         s->prior[at] = before + full.given;
     }
 }
@@ -306,7 +307,7 @@ void tl_ties_warm_start(talus_world *w, const tl_step *step) {
                                    ? j->drive[d->joint]
                                    : j->stop[2 * (int64_t)d->joint + (d->part == TL_DRIVE_HIGH)];
         const int64_t block = (int64_t)s->contacts + i;
-        double *r = s->r + block * w->def.dim + tl_drive_row(d);
+        double *r = s->r + block * s->size + tl_drive_row(d);
         *r = scale * impulse;
         if (d->part == TL_DRIVE_MOTOR) *r = fmax(-s->yield[block], fmin(s->yield[block], *r));
     }
@@ -342,7 +343,7 @@ void tl_ties_account(const talus_world *w, talus_ledger *out) {
         ties_book(impact, t->tie[j].motor, false, t->lambda[j], now, before, out);
     }
     for (int32_t i = 0; i < t->drives; i++) {
-        const int64_t at = ((int64_t)s->contacts + i) * w->def.dim + tl_drive_row(t->drive + i);
+        const int64_t at = ((int64_t)s->contacts + i) * s->size + tl_drive_row(t->drive + i);
         const double now = s->u[at] - s->w[at] + s->given[at];
         const bool motor = t->drive[i].part == TL_DRIVE_MOTOR;
         out->work_obstacles -= s->r[at] * s->given[at];

@@ -41,6 +41,9 @@ static talus_status world_check(talus_context *ctx, const talus_world_def *def) 
     TL_REQUIRE(ctx, (int)def->scheme >= 0 && def->scheme <= TALUS_SCHEME_PENALTY, TALUS_ERR_ARG,
                "world: there is no scheme %d", (int)def->scheme);
     TL_REQUIRE(ctx, def->solver, TALUS_ERR_ARG, "world: no solver is named");
+    TL_REQUIRE(ctx, !def->continuous || def->scheme != TALUS_SCHEME_PENALTY, TALUS_ERR_ARG,
+               "world: continuous is not for the penalty scheme, whose steps must be short enough "
+               "to see a contact come and go; use max_move");
     for (int k = 0; k < 3; k++) {
         TL_REQUIRE(ctx, isfinite(def->gravity[k]), TALUS_ERR_ARG,
                    "world: gravity[%d] = %g is not finite", k, def->gravity[k]);
@@ -130,6 +133,8 @@ void talus_world_destroy(talus_world *w) {
     tl_free(ctx, w->extent);
     tl_free(ctx, w->item_shape);
     tl_free(ctx, w->item_material);
+    tl_free(ctx, w->obstacle);
+    tl_free(ctx, w->item_thin);
     tl_free(ctx, w);
 }
 
@@ -180,37 +185,46 @@ static talus_status world_reserve_item(talus_world *w) {
     const int32_t room = n + n / 2 + 16;
     TL_TRY(tl_realloc(w->ctx, n, room, sizeof *w->item_shape, &w->item_shape));
     TL_TRY(tl_realloc(w->ctx, n, room, sizeof *w->item_material, &w->item_material));
+    if (w->def.continuous) TL_TRY(tl_realloc(w->ctx, n, room, sizeof *w->item_thin, &w->item_thin));
     w->item_room = room;
     return TALUS_OK;
 }
 
-// A mesh has no contacts with walls and other meshes, and cannot move by itself.
-static talus_status world_check_motion(const talus_world *w, int32_t shape,
-                                       talus_motion_kind motion) {
-    TL_REQUIRE(w->ctx, w->shape[shape].kind != TALUS_SHAPE_MESH || motion != TALUS_MOTION_FREE,
-               TALUS_ERR_ARG,
-               "body: a mesh is an obstacle and must be fixed or have a given motion; what moves "
-               "freely can be a polyhedron or a clump");
+// A mesh that moves freely has the mass of what it encloses.
+static talus_status world_check_enclosed(const talus_world *w, const talus_mass *mass) {
+    TL_REQUIRE(w->ctx, mass->mass > 0.0 && isfinite(mass->mass), TALUS_ERR_ARG,
+               "body: a mesh that moves freely must enclose a solid, each edge having two facets "
+               "with the outside on the same side; this one is open or inside out. Mend it, fix it "
+               "or give it a motion, or make the body a polyhedron or a clump");
     return TALUS_OK;
 }
 
-// Mass of a shape. Of shapes that take more than a formula it is worked out once.
-static talus_status world_mass(talus_world *w, int32_t shape, double density, talus_mass *out) {
+// Mass of a shape, and its extent from the centre of mass. Of shapes that take more than a formula
+// it is worked out once. A mesh that does not move freely is an obstacle, whatever it encloses, and
+// keeps the frame it was given in.
+static talus_status world_mass(talus_world *w, int32_t shape, bool moves, double density,
+                               talus_mass *out, double *extent) {
     const talus_shape_def *s = &w->shape[shape];
     talus_mass *mass = &w->mass[shape];
+    *extent = w->extent[shape];
     if (s->kind <= TALUS_SHAPE_CYLINDER)
         return talus_shape_mass(w->ctx, w->def.dim, s, density, out);
+    if (s->kind == TALUS_SHAPE_MESH && !moves) {
+        *out = (talus_mass){.mass = INFINITY,
+                            .inertia = {INFINITY, INFINITY, INFINITY},
+                            .axes = {1.0, 0.0, 0.0, 0.0}};
+        *extent = tl_shape_extent(w->def.dim, s);
+        return TALUS_OK;
+    }
     if (isnan(mass->mass)) {
-        talus_mass unit = {.mass = INFINITY,
-                           .inertia = {INFINITY, INFINITY, INFINITY},
-                           .axes = {1.0, 0.0, 0.0, 0.0}};
-        // a mesh is an obstacle, whatever it encloses, and keeps the frame it was given in
-        if (s->kind != TALUS_SHAPE_MESH)
-            TL_TRY(talus_shape_mass(w->ctx, w->def.dim, s, 1.0, &unit));
+        talus_mass unit;
+        TL_TRY(talus_shape_mass(w->ctx, w->def.dim, s, 1.0, &unit));
+        if (s->kind == TALUS_SHAPE_MESH) TL_TRY(world_check_enclosed(w, &unit));
         *mass = unit;
         w->extent[shape] = tl_shape_extent_from(w->def.dim, s, unit.centre);
     }
     *out = *mass;
+    *extent = w->extent[shape];
     out->mass *= density;
     for (int k = 0; k < 3; k++) out->inertia[k] *= density;
     return TALUS_OK;
@@ -225,12 +239,17 @@ talus_status talus_world_add_body(talus_world *w, const talus_body_def *body, in
     const talus_shape_def *shape = w->shape + body->shape;
     talus_mass mass;
     tl_pose offset;
-    TL_TRY(world_check_motion(w, body->shape, body->motion.kind));
-    TL_TRY(world_mass(w, body->shape, body->density, &mass));
+    const bool moves = body->motion.kind == TALUS_MOTION_FREE;
+    double extent;
+    TL_TRY(world_mass(w, body->shape, moves, body->density, &mass, &extent));
     const int32_t index = w->rigid->count;
     TL_TRY(world_reserve_item(w));
+    if (w->def.continuous) {
+        talus_mass unit;
+        TL_TRY(world_mass(w, body->shape, moves, 1.0, &unit, &extent));
+        w->item_thin[index] = tl_sweep_thickness(w->def.dim, &unit, extent);
+    }
     TL_TRY(tl_rigid_reserve(w->rigid, body, &mass));
-    const double extent = w->extent[body->shape];
     TL_TRY(tl_rigid_add(w->rigid, body, &mass, extent, shape->kind == TALUS_SHAPE_SPHERE, w->time));
     int32_t item;
     const bool moved = tl_rigid_offset(&mass, &offset);
@@ -262,7 +281,13 @@ talus_status talus_world_set_force(talus_world *w, int32_t body, const double fo
 
 talus_status talus_world_set_motion(talus_world *w, int32_t body, const talus_motion_def *motion) {
     TL_TRY(world_check_body(w, body));
-    TL_TRY(world_check_motion(w, w->item_shape[body], motion->kind));
+    TL_REQUIRE(w->ctx,
+               motion->kind != TALUS_MOTION_FREE || isfinite(w->rigid->weight[body]) ||
+                   w->shape[w->item_shape[body]].kind != TALUS_SHAPE_MESH,
+               TALUS_ERR_ARG,
+               "body %d: a mesh that was added as an obstacle has no mass; to let it go later, add "
+               "it as a free body and give it a motion until then",
+               (int)body);
     TL_TRY(tl_rigid_set_motion(w->rigid, body, motion, w->time));
     tl_collide_set_immovable(w->collide, body, tl_rigid_is_immovable(w->rigid, body));
     return TALUS_OK;
@@ -305,6 +330,13 @@ bool talus_world_material_at(const talus_world *w, int32_t index, talus_material
     return true;
 }
 
+bool talus_world_pair_at(const talus_world *w, int32_t a, int32_t b, talus_material_def *out) {
+    const int32_t n = w ? w->materials.count : 0;
+    if (!out || a < 0 || a >= n || b < 0 || b >= n) return false;
+    *out = w->materials.pair[(int64_t)a * n + b];
+    return true;
+}
+
 talus_world_def talus_world_get_def(const talus_world *w) { return w->def; }
 
 const talus_problem *talus_world_problem(const talus_world *w) { return w->problem; }
@@ -312,10 +344,11 @@ const talus_problem *talus_world_problem(const talus_world *w) { return w->probl
 static uint64_t world_hash_def(const talus_world *w, uint64_t seed) {
     const talus_world_def *d = &w->def;
     const double number[] = {
-        d->dim,       d->gravity[0], d->gravity[1],      d->gravity[2],  (double)d->scheme,
-        d->step,      d->max_move,   d->theta,           d->reach,       d->period[0],
-        d->period[1], d->period[2],  (double)d->penalty, (double)d->chi, (double)d->integrator,
-        d->tolerance, d->iterations, d->warm_start,      w->time,        (double)w->steps};
+        d->dim,          d->gravity[0], d->gravity[1],      d->gravity[2],  (double)d->scheme,
+        d->step,         d->max_move,   d->theta,           d->reach,       d->period[0],
+        d->period[1],    d->period[2],  (double)d->penalty, (double)d->chi, (double)d->integrator,
+        d->tolerance,    d->iterations, d->warm_start,      d->continuous,  w->time,
+        (double)w->steps};
     seed = talus_hash(number, sizeof number, seed);
     return talus_hash(w->solver_name, strlen(w->solver_name), seed);
 }

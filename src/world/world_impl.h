@@ -7,10 +7,14 @@
 #include "model/model.h"
 #include "rigid/penalty.h"
 #include "rigid/rigid.h"
+#include "sand/sand.h"
 #include "talus/world.h"
 #include "world/joints.h"
 
-enum { TL_WORLD_MODELS = 4 }; // room for models
+enum {
+    TL_WORLD_MODELS = 4, // room for models
+    TL_STAGE_ROWS = 6,   // most rows of a block
+};
 
 /// Materials and what holds between any two of them.
 typedef struct tl_materials {
@@ -41,7 +45,8 @@ void tl_contacts_clear(talus_context *ctx, tl_contacts *c);
 
 /// The problem of the step in hand, as arrays. Kept between steps for their memory only.
 typedef struct tl_stage {
-    int64_t item_room, group_room, dof_room, mass_room, contact_room, block_room, value_room;
+    int64_t item_room, group_room, dof_room, mass_room, contact_room, row_room, block_room,
+        value_room;
     tl_pose *pose;        // items
     int32_t *group_of;    // items: −1 where the motion is given
     int32_t *group_start; // groups + 1: first unknown
@@ -61,14 +66,20 @@ typedef struct tl_stage {
     double *r;       // dim * contacts
     const double *u; // dim * contacts
     double *yield;   // blocks: of motors
+    double *tension; // blocks: of what models bring along
     int32_t groups, dof, contacts;
-    int32_t idle;      // groups behind those of the models: rows that drives have no use for act
-                       // on them, lest their W_ii be singular
-    int32_t blocks;    // contacts, then drives of joints: what `contacts` counts above
+    int32_t size;      // rows of a block: those of a contact, or of a tensor where a model brings
+                       // blocks along; what `dim` counts above
+    int32_t idle;      // groups behind those of the models: rows that drives and contacts have no
+                       // use for act on them, lest their W_ii be singular
+    int32_t blocks;    // contacts, drives of joints, what models bring along: what `contacts`
+                       // counts above
     int64_t idle_mass; // where the mass of the next idle group goes
+    int64_t pad_mass;  // the same of the first contact's idle group
     tl_ties ties;
     const tl_touch *touch; // contacts; borrowed from the search or from the ties
     int32_t first_item[TL_WORLD_MODELS + 1], first_group[TL_WORLD_MODELS + 1];
+    int32_t first_block[TL_WORLD_MODELS + 1]; // of those that models bring along
 } tl_stage;
 
 struct talus_world {
@@ -81,12 +92,16 @@ struct talus_world {
     tl_model *model[TL_WORLD_MODELS];
     int model_count;
     tl_rigid *rigid; // model 0
+    tl_sand *sand;   // NULL: none
+    int32_t sand_ball, sand_material;
+    tl_obstacle *obstacle; // of the step in hand
     tl_materials materials;
     talus_shape_def *shape; // arrays belong to the search's copy
     talus_mass *mass;       // of each shape with density 1, where it has been worked out
     double *extent;         // of each shape, from its centre of mass
     int32_t shape_count, shape_room;
     int32_t *item_shape, *item_material;
+    double *item_thin; // continuous: half of the least width; infinite: unbounded. Otherwise NULL
     int32_t item_room;
     double smallest; // least extent of a bounded shape in use; infinite: none
     tl_contacts contacts;
@@ -104,9 +119,6 @@ struct talus_world {
 
 // ---- assemble.c --------------------------------------------------------------------------------
 
-/// Unit tangents to n: (−n_y, n_x) in 2D; in 3D the axis least aligned with n, made orthogonal, and
-/// n × that. `frame` holds n and the tangents as rows of three.
-void tl_frame(int32_t dim, const double n[3], double frame[9]);
 /// Find the contacts of the step and fill the stage with its problem. Changes nothing else.
 talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
                            double *detect_seconds) TALUS_MUST_CHECK;
@@ -121,6 +133,26 @@ void tl_stage_clear(talus_context *ctx, tl_stage *s);
 /// The model of an item, and the item's number there.
 const tl_model *tl_stage_model(const talus_world *w, int32_t item, int32_t *own);
 int32_t tl_stage_size(const tl_stage *s, int32_t group); ///< unknowns; group −1 has none
+/// Unknowns of an idle group: enough for the rows of any block.
+static inline int32_t tl_stage_idle_size(const talus_world *w) { return w->def.dim == 2 ? 3 : 6; }
+
+// ---- sand.c ------------------------------------------------------------------------------------
+
+/// The items that sand may meet, at the poses of the stage. Borrowed until the next step.
+talus_status tl_sand_obstacles(talus_world *w, const tl_obstacle **out,
+                               int32_t *count) TALUS_MUST_CHECK;
+
+// ---- step.c ------------------------------------------------------------------------------------
+
+/// Gap up to which a pair of the moreau-jean scheme touches.
+double tl_world_touch(const talus_world *w);
+
+// ---- sweep.c -----------------------------------------------------------------------------------
+
+/// Half of the least width of a body, about; `unit` is its mass at density 1.
+double tl_sweep_thickness(int32_t dim, const talus_mass *unit, double extent);
+/// Shorten the step so that no body passes through another one unseen.
+talus_status tl_world_sweep(talus_world *w, tl_step *step) TALUS_MUST_CHECK;
 
 // ---- joints.c ----------------------------------------------------------------------------------
 

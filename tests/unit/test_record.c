@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings: what goes in comes out bit for bit, a kill at any write and a disk that is full at
 // any write leave a file that reads as one of its flushes left it, and damaged files are refused.
-//
-// The calls by which a file is changed stand in this file in place of the C library's: they count,
-// and at the one chosen they end the process or report a full disk.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +12,8 @@
 #include "base/rng.h"
 #include "record/store.h"
 #include "support/context.h"
+#include "support/disk_faults.h"
+#include "support/recordings.h"
 #include "talus/record.h"
 #include <errno.h>
 #include <hdf5.h>
@@ -29,205 +28,38 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct {
-    int64_t calls, at; // at 0: never
-    bool die;          // else: fail with ENOSPC from there on
-} fault;
-
-// Is it time? A write that is cut off by the end of the process may have been done in part.
-static bool fault_now(void) {
-    fault.calls++;
-    return fault.at > 0 && (fault.die ? fault.calls == fault.at : fault.calls >= fault.at);
+static const char *a_body_name(const void *user, int32_t body) {
+    static const char *const name[] = {"floor", "ball", "other ball"};
+    assert_string_equal(user, "x");
+    return name[body > 2 ? 2 : body];
 }
 
-static long fault_end(void) {
-    if (fault.die) _exit(9);
-    errno = ENOSPC;
-    return -1;
-}
-
-ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at) {
-    if (fault_now()) {
-        if (size > 1) (void)!syscall(SYS_pwrite64, fd, bytes, size / 2, at);
-        return fault_end();
-    }
-    return syscall(SYS_pwrite64, fd, bytes, size, at);
-}
-int fdatasync(int fd) {
-    (void)fd; // what the disk does after a power cut cannot be tested here; waiting for it is slow
-    return fault_now() ? (int)fault_end() : 0;
-}
-int ftruncate(int fd, off_t length) {
-    // Giving room back is not refused by a full disk.
-    if (fault.die && fault_now()) return (int)fault_end();
-    return (int)syscall(SYS_ftruncate, fd, length);
-}
-int rename(const char *from, const char *to) {
-    if (fault_now()) return (int)fault_end();
-    return (int)syscall(SYS_rename, from, to);
-}
-
-static char room[64]; // directory of this run's files
-static char path[128];
-
-static int make_room(void **state) {
-    (void)state;
-    (void)snprintf(room, sizeof room, "/tmp/talus-record-XXXXXX");
-    if (!mkdtemp(room)) return -1;
-    (void)snprintf(path, sizeof path, "%s/run.h5", room);
-    return 0;
-}
-
-static int remove_room(void **state) {
-    (void)state;
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf %s", room);
-    return system(command) == 0 ? 0 : -1;
-}
-
-static void ok(talus_status status) {
-    if (status != TALUS_OK) fail_msg("%s", talus_context_last_error(ctx));
-}
-
-// Balls above a floor, some with a spin, some against each other.
-static talus_world *make_world(void) {
-    talus_world_def def = talus_world_default();
-    talus_world *w = NULL;
-    def.dim = 3;
-    def.gravity[0] = def.gravity[1] = 0.0, def.gravity[2] = -9.81;
-    def.step = 2e-3;
-    ok(talus_world_create(ctx, &def, &w));
-    const talus_shape_def floor_shape = {.kind = TALUS_SHAPE_HALF_SPACE, .normal = {0, 0, 1}};
-    int32_t floor_index = 0, material = 0;
-    ok(talus_world_add_shape(w, &floor_shape, &floor_index));
-    talus_material_def rough = talus_material_default();
-    rough.friction = 0.7;
-    ok(talus_world_add_material(w, &rough, &material));
-    talus_body_def body = talus_body_default();
-    body.shape = floor_index;
-    body.motion.kind = TALUS_MOTION_FIXED;
-    ok(talus_world_add_body(w, &body, NULL));
-    for (int i = 0; i < 6; i++) {
-        int32_t shape = 0;
-        const talus_shape_def ball = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.1 + 0.01 * i};
-        ok(talus_world_add_shape(w, &ball, &shape));
-        body = talus_body_default();
-        body.shape = shape;
-        body.material = i % 2 ? material : 0;
-        body.position[0] = 0.25 * i;
-        body.position[2] = ball.radius + 0.001 * i;
-        body.velocity[0] = i % 2 ? -0.3 : 0.3;
-        body.spin[1] = 2.0 - i;
-        ok(talus_world_add_body(w, &body, NULL));
-    }
-    return w;
-}
-
-static void drop_ball(talus_world *w, int k) {
-    talus_body_def body = talus_body_default();
-    body.shape = 1;
-    body.position[0] = 0.3 * k;
-    body.position[1] = 5.0;
-    body.position[2] = 0.11;
-    ok(talus_world_add_body(w, &body, NULL));
-}
-
-// What was given to a recording, kept to be compared.
-
-static void *kept_copy(const void *from, size_t size) {
-    void *to = malloc(size + 1);
-    assert_non_null(to);
-    if (size > 0) memcpy(to, from, size);
-    return to;
-}
-
-#define COPY_OF(array, count) kept_copy(array, (size_t)(count) * sizeof *(array))
-
-static talus_frame keep(const talus_world *w, int64_t step) {
-    talus_frame f = {.step = step, .time = talus_world_time(w), .hash = talus_world_hash(w)};
-    talus_world_bodies(w, &f.bodies);
-    talus_world_contacts(w, &f.contacts);
-    talus_body_view *b = &f.bodies;
-    talus_contact_view *c = &f.contacts;
-    b->position = COPY_OF(b->position, 3 * b->count);
-    b->orientation = COPY_OF(b->orientation, 4 * b->count);
-    b->velocity = COPY_OF(b->velocity, 3 * b->count);
-    b->spin = COPY_OF(b->spin, 3 * b->count);
-    b->mass = COPY_OF(b->mass, b->count);
-    b->shape = COPY_OF(b->shape, b->count);
-    b->material = COPY_OF(b->material, b->count);
-    b->motion = COPY_OF(b->motion, b->count);
-    c->a = COPY_OF(c->a, c->count);
-    c->b = COPY_OF(c->b, c->count);
-    c->feature = COPY_OF(c->feature, c->count);
-    c->point = COPY_OF(c->point, 3 * c->count);
-    c->normal = COPY_OF(c->normal, 3 * c->count);
-    c->gap = COPY_OF(c->gap, c->count);
-    c->impulse = COPY_OF(c->impulse, 3 * c->count);
-    c->velocity = COPY_OF(c->velocity, 3 * c->count);
-    c->status = COPY_OF(c->status, c->count);
-    return f;
-}
-
-static void forget(talus_frame *f) {
-    const void *const list[] = {f->bodies.position,   f->bodies.orientation, f->bodies.velocity,
-                                f->bodies.spin,       f->bodies.mass,        f->bodies.shape,
-                                f->bodies.material,   f->bodies.motion,      f->contacts.a,
-                                f->contacts.b,        f->contacts.feature,   f->contacts.point,
-                                f->contacts.normal,   f->contacts.gap,       f->contacts.impulse,
-                                f->contacts.velocity, f->contacts.status};
-    for (size_t k = 0; k < sizeof list / sizeof *list; k++) free((void *)(uintptr_t)list[k]);
-}
-
-#define SAME(a, b, count) assert_memory_equal(a, b, (size_t)(count) * sizeof *(a))
-
-static void same_reals(const double *a, const double *b, int64_t count, bool single) {
-    for (int64_t k = 0; k < count; k++) {
-        const double want = single ? (double)(float)b[k] : b[k];
-        assert_memory_equal(&a[k], &want, sizeof want);
-    }
-}
-
-static void same_frame(const talus_frame *f, const talus_frame *g, bool contacts, bool single) {
-    const int32_t n = g->bodies.count, c = contacts ? g->contacts.count : 0;
-    assert_int_equal(f->step, g->step);
-    SAME(&f->time, &g->time, 1);
-    assert_true(f->hash == g->hash);
-    assert_int_equal(f->bodies.count, n);
-    same_reals(f->bodies.position, g->bodies.position, 3 * n, single);
-    same_reals(f->bodies.orientation, g->bodies.orientation, 4 * n, single);
-    same_reals(f->bodies.velocity, g->bodies.velocity, 3 * n, single);
-    same_reals(f->bodies.spin, g->bodies.spin, 3 * n, single);
-    same_reals(f->bodies.mass, g->bodies.mass, n, false);
-    SAME(f->bodies.shape, g->bodies.shape, n);
-    SAME(f->bodies.material, g->bodies.material, n);
-    SAME(f->bodies.motion, g->bodies.motion, n);
-    assert_int_equal(f->contacts.count, c);
-    if (c == 0) return;
-    SAME(f->contacts.a, g->contacts.a, c);
-    SAME(f->contacts.b, g->contacts.b, c);
-    SAME(f->contacts.feature, g->contacts.feature, c);
-    SAME(f->contacts.status, g->contacts.status, c);
-    same_reals(f->contacts.point, g->contacts.point, 3 * c, single);
-    same_reals(f->contacts.normal, g->contacts.normal, 3 * c, single);
-    same_reals(f->contacts.gap, g->contacts.gap, c, single);
-    same_reals(f->contacts.impulse, g->contacts.impulse, 3 * c, single);
-    same_reals(f->contacts.velocity, g->contacts.velocity, 3 * c, single);
+static const char *a_material_name(const void *user, int32_t material) {
+    (void)user;
+    return material == 1 ? "rough" : NULL;
 }
 
 static void test_round_trip(void **state) {
     (void)state;
     enum { FRAMES = 12, EVERY = 30 }; // 330 steps: the ledger's memory is emptied on the way
     static talus_ledger ledger[FRAMES * EVERY];
-    for (int variant = 0; variant < 4; variant++) {
-        const bool contacts = variant & 1, single = variant & 2;
+    for (int variant = 0; variant < 6; variant++) {
+        const bool contacts = variant & 1;
+        const talus_precision precision = (talus_precision)(variant / 2);
         talus_frame kept[FRAMES];
         talus_world *w = make_world();
         talus_recording *r = NULL;
+        static const char *const set[] = {"a.b=1", "c=[1,\n2]"};
         const talus_record_def def = {.scene = "# a scene\nmü: 1\n",
+                                      .scene_path = "/where/it.yaml",
+                                      .set = set,
+                                      .set_count = 2,
                                       .title = "a title",
                                       .contacts = contacts,
-                                      .single = single};
+                                      .precision = precision,
+                                      .body_name = a_body_name,
+                                      .material_name = a_material_name,
+                                      .user = "x"};
         ok(talus_recording_create(ctx, path, &def, w, &r));
         int step = 0, touching = 0;
         for (int k = 0; k < FRAMES; k++) {
@@ -251,7 +83,30 @@ static void test_round_trip(void **state) {
         assert_int_equal(info.bodies, 9);
         assert_int_equal(info.dim, 3);
         assert_int_equal(info.contacts, contacts);
-        assert_int_equal(info.single, single);
+        assert_int_equal(info.single, precision != TALUS_PRECISION_DOUBLE);
+        assert_int_equal(info.precision, precision);
+        const talus_world_def world = talus_world_get_def(w);
+        SAME(info.gravity, world.gravity, 3);
+        SAME(info.period, world.period, 3);
+        assert_true(info.step == world.step && info.tolerance == world.tolerance);
+        assert_string_equal(info.scheme, talus_scheme_text(world.scheme));
+        assert_string_equal(info.solver, world.solver);
+        assert_int_equal(info.threads, world.threads);
+        assert_true(info.wall_seconds > 0.0 && info.wall_seconds < 100.0);
+        assert_non_null(strstr(info.machine, " cores, "));
+        assert_string_equal(info.scene_path, def.scene_path);
+        assert_int_equal(info.set_count, 2);
+        assert_string_equal(talus_playback_set_at(p, 0), "a.b=1");
+        assert_string_equal(talus_playback_set_at(p, 1), "c=[1, 2]");
+        assert_null(talus_playback_set_at(p, 2));
+        assert_string_equal(talus_playback_body_name(p, 0), "floor");
+        assert_string_equal(talus_playback_body_name(p, 1), "ball");
+        assert_string_equal(talus_playback_body_name(p, 8), "other ball");
+        assert_string_equal(talus_playback_body_name(p, 9), "");
+        assert_string_equal(talus_playback_material_name(p, 0), "");
+        assert_string_equal(talus_playback_material_name(p, 1), "rough");
+        assert_true(talus_playback_body_radius(p, 0) == 0.0);
+        assert_true(talus_playback_body_radius(p, 2) == 0.1 + 0.01 * 1);
         assert_true(info.finished);
         assert_string_equal(info.scene, def.scene);
         assert_string_equal(info.title, def.title);
@@ -263,7 +118,7 @@ static void test_round_trip(void **state) {
             const int k = (n * 5) % FRAMES;
             talus_frame f;
             ok(talus_playback_frame(p, k, &f));
-            same_frame(&f, &kept[k], contacts, single);
+            same_frame(&f, &kept[k], contacts, precision);
         }
         talus_ledger_field field;
         double *column = calloc((size_t)step, sizeof *column);
@@ -363,7 +218,7 @@ static void check_file(const talus_frame *reference, int flushed) {
     for (int64_t k = 0; k < info.frames; k++) {
         talus_frame f;
         ok(talus_playback_frame(p, k, &f));
-        same_frame(&f, &reference[k], true, false);
+        same_frame(&f, &reference[k], true, TALUS_PRECISION_DOUBLE);
     }
     double step[15];
     ok(talus_playback_ledger(p, "step", 0, info.steps, step));
@@ -392,7 +247,7 @@ static void test_kill_at_every_write(void **state) {
         mmap(NULL, sizeof *flushed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(flushed != MAP_FAILED);
     int killed = 0, before = 0;
-    for (int64_t at = 1;; at += 5) {
+    for (int64_t at = 1;; at += 3) {
         (void)unlink(path);
         *flushed = 0;
         const pid_t child = fork();
@@ -424,7 +279,7 @@ static void test_full_disk_at_every_write(void **state) {
     talus_frame reference[6];
     read_reference(reference);
     int failed = 0;
-    for (int64_t at = 1;; at += 5) {
+    for (int64_t at = 1;; at += 3) {
         volatile int flushed = 0;
         (void)unlink(path);
         fault.calls = 0, fault.at = at, fault.die = false;
@@ -494,12 +349,6 @@ static void write_text(const char *text) {
     assert_non_null(stream);
     assert_true(fputs(text, stream) >= 0);
     assert_int_equal(fclose(stream), 0);
-}
-
-static void expect_error(talus_status got, talus_status want, const char *part) {
-    assert_int_equal(got, want);
-    if (!strstr(talus_context_last_error(ctx), part))
-        fail_msg("'%s' does not say '%s'", talus_context_last_error(ctx), part);
 }
 
 static void test_old_file_is_kept_until_the_first_frame(void **state) {

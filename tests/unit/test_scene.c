@@ -42,6 +42,7 @@ static void test_defaults_are_those_of_the_library(void **state) {
     assert_int_equal(got.scheme, wanted.scheme);
     assert_true(got.step == wanted.step && got.max_move == wanted.max_move);
     assert_true(got.theta == wanted.theta && got.reach == wanted.reach);
+    assert_true(got.continuous == wanted.continuous);
     assert_int_equal(got.penalty, wanted.penalty);
     assert_int_equal(got.chi, wanted.chi);
     assert_int_equal(got.integrator, wanted.integrator);
@@ -62,7 +63,10 @@ static void test_defaults_are_those_of_the_library(void **state) {
     const talus_scene_info info = talus_scene_get_info(s);
     assert_string_equal(info.title, "");
     assert_true(info.until == 1.0 && info.frame_interval == 0.01 && info.steps == 0);
-    assert_true(info.record_contacts && info.record_ledger && !info.record_single);
+    assert_true(info.record_contacts && info.record_ledger && info.record_xdmf);
+    assert_true(info.record_precision == TALUS_PRECISION_COMPACT &&
+                info.checkpoint_interval == 0.0);
+    for (int k = 0; k < TALUS_FIELDS; k++) assert_false(info.record_without[k]);
     assert_true(!info.stop_at_rest && info.rest_energy == 1e-9 && info.seed == 1);
     assert_true(info.bodies == 1 && info.free_bodies == 1 && info.later_bodies == 0);
     talus_world_destroy(w);
@@ -175,7 +179,7 @@ static void test_values_arrive_in_the_world(void **state) {
     talus_scene *s = parse(
         "version: 1\ntitle: all of it\ndimension: 3\ngravity: [1, 2, 3]\nperiod: [30, 0, 0]\n"
         "scheme: moreau-jean\nseed: 42\n"
-        "step: {length: 2 ms, max_move: 1 mm, reach: 3 mm, theta: 0.75}\n"
+        "step: {length: 2 ms, max_move: 1 mm, reach: 3 mm, theta: 0.75, continuous: yes}\n"
         "solver: {name: nlgs, tolerance: 1e-3, iterations: 77, time_limit: 5 s, warm_start: no,\n"
         "         threads: 2, options: {local: enum, order: natural}}\n"
         "materials:\n  a: {friction: 0.1, restitution: 0.2, restitution_t: 0.3, poisson: 0.4}\n"
@@ -186,7 +190,8 @@ static void test_values_arrive_in_the_world(void **state) {
         "  - {shape: brick, at: [0, 0, 20], density: 100}\n"
         "shapes: {brick: {shape: cylinder, radius: 1, height: 3}}\n"
         "run: {until: 3 s, steps: 9, stop_at_rest: yes, rest_energy: 2 mJ}\n"
-        "output: {every: 5 ms, contacts: no, ledger: no, precision: single}\n",
+        "output: {every: 5 ms, contacts: no, ledger: no, precision: single, xdmf: no,\n"
+        "         checkpoints: 250 ms, fields: [velocity, slip]}\n",
         NULL, 0);
     talus_world *w = make(s);
     const talus_world_def d = talus_world_get_def(w);
@@ -194,6 +199,7 @@ static void test_values_arrive_in_the_world(void **state) {
     assert_true(d.period[0] == 30.0 && d.period[1] == 0.0);
     assert_int_equal(d.scheme, TALUS_SCHEME_MOREAU_JEAN);
     assert_true(d.step == 2e-3 && d.max_move == 1e-3 && d.reach == 3e-3 && d.theta == 0.75);
+    assert_true(d.continuous);
     assert_string_equal(d.solver, "nlgs");
     assert_true(d.tolerance == 1e-3 && d.iterations == 77 && d.time_limit == 5.0);
     assert_true(!d.warm_start && d.threads == 2);
@@ -219,7 +225,10 @@ static void test_values_arrive_in_the_world(void **state) {
     assert_string_equal(i.title, "all of it");
     assert_true(i.until == 3.0 && i.steps == 9 && i.stop_at_rest && i.rest_energy == 2e-3);
     assert_true(i.frame_interval == 5e-3 && !i.record_contacts && !i.record_ledger);
-    assert_true(i.record_single && i.seed == 42);
+    assert_true(i.record_precision == TALUS_PRECISION_SINGLE && i.seed == 42);
+    assert_true(!i.record_xdmf && i.checkpoint_interval == 0.25);
+    for (int k = 0; k < TALUS_FIELDS; k++)
+        assert_int_equal(i.record_without[k], k != TALUS_FIELD_VELOCITY && k != TALUS_FIELD_SLIP);
     talus_world_destroy(w);
     talus_scene_destroy(s);
 }

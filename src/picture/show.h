@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is to draw: the bodies of a moment as balls and surfaces in their places, with their
+// colours, and the forces between them.
+#ifndef TL_PICTURE_SHOW_H
+#define TL_PICTURE_SHOW_H
+#include "base/context.h"
+#include "base/vec3.h"
+#include "picture/colour.h"
+#include "talus/picture.h"
+#include "talus/surface.h"
+
+/// How a body is drawn.
+typedef enum tl_role {
+    TL_ROLE_GRAIN, ///< moves freely
+    TL_ROLE_STONE, ///< a ball or clump that does not: solid and grey
+    TL_ROLE_GLASS, ///< any other bounded obstacle: translucent
+    TL_ROLE_PLANE, ///< half-space
+} tl_role;
+
+/// A ball or a surface in its place.
+typedef struct tl_item {
+    double x[3], q[4]; ///< of its frame
+    double radius;     ///< of the ball; of a surface: no point is farther from x
+    int32_t surface;   ///< −1: a ball
+    int32_t body;
+    tl_rgb colour;
+    tl_role role;
+} tl_item;
+
+typedef struct tl_plane {
+    double x[3], n[3];
+} tl_plane;
+
+/// A force between two points.
+typedef struct tl_strand {
+    double from[3], to[3];
+    double radius; ///< [m]
+    double part;   ///< of the largest drawn force, 0 to 1
+} tl_strand;
+
+typedef struct tl_show {
+    talus_context *ctx;
+    const talus_moment *moment;
+    double box[6];
+    double middle[3], reach; ///< of the box: centre, and half of its diagonal
+    double grain;            ///< median radius of the grains; 0: there are none
+    talus_surface *surface;
+    int32_t surfaces;
+    tl_item *item;
+    int32_t items;
+    tl_plane *plane;
+    int32_t planes;
+    tl_strand *strand;
+    int32_t strands;
+} tl_show;
+
+/// `detail` of round surfaces as for talus_shape_surface. On failure nothing is left.
+talus_status tl_show_init(talus_context *ctx, const talus_moment *m, const talus_picture_def *def,
+                          int32_t detail, tl_show *out) TALUS_MUST_CHECK;
+void tl_show_clear(tl_show *s);
+
+/// Role of body i.
+tl_role tl_show_role(const talus_moment *m, int32_t i);
+/// Radius of a ball (2D: disk) about the shape's origin that holds the shape; infinite if
+/// unbounded.
+double tl_show_extent(int32_t dim, const talus_shape_def *shape);
+
+#endif // TL_PICTURE_SHOW_H

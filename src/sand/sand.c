@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the sand, and what a step asks of it as a model.
+#include "sand/sand.h"
+#include "base/vec3.h"
+#include "sand/tensor.h"
+#include <math.h>
+#include <string.h>
+
+static const tl_sand *sand_of(const tl_model *m) { return (const tl_sand *)m; }
+
+// ---- making it ---------------------------------------------------------------------------------
+
+static talus_status sand_check(talus_context *ctx, int32_t dim, const talus_sand_def *d) {
+    const int32_t most = (1 << TL_CELLS_BITS) - 2;
+    TL_REQUIRE(ctx, d->cell > 0.0 && isfinite(d->cell), TALUS_ERR_ARG,
+               "sand: cell is %g, the edge of a grid cell must be > 0 [m]", d->cell);
+    for (int k = 0; k < dim; k++) {
+        TL_REQUIRE(ctx, d->cells[k] >= 1 && d->cells[k] <= most, TALUS_ERR_ARG,
+                   "sand: %d cells along axis %c, must be in [1, %d]", d->cells[k], 'x' + k, most);
+        TL_REQUIRE(ctx, isfinite(d->origin[k]), TALUS_ERR_ARG, "sand: origin is not finite");
+        for (int side = 0; side < 2; side++)
+            TL_REQUIRE(ctx, d->face[k][side] <= TALUS_FACE_FREE, TALUS_ERR_ARG,
+                       "sand: face of axis %c: no kind %d", 'x' + k, (int)d->face[k][side]);
+    }
+    TL_REQUIRE(ctx, d->density > 0.0 && isfinite(d->density), TALUS_ERR_ARG,
+               "sand: density is %g, must be > 0", d->density);
+    TL_REQUIRE(ctx, d->fraction > 0.0 && d->fraction <= 1.0, TALUS_ERR_ARG,
+               "sand: fraction is %g, the densest must be in (0, 1]", d->fraction);
+    TL_REQUIRE(ctx, d->friction >= 0.0 && isfinite(d->friction), TALUS_ERR_ARG,
+               "sand: friction is %g, must be >= 0", d->friction);
+    TL_REQUIRE(ctx, d->diameter >= 0.0 && isfinite(d->diameter), TALUS_ERR_ARG,
+               "sand: diameter is %g, must be >= 0 [m]", d->diameter);
+    TL_REQUIRE(
+        ctx, d->diameter == 0.0 || (d->friction_flow >= d->friction && isfinite(d->friction_flow)),
+        TALUS_ERR_ARG, "sand: friction_flow is %g, must be at least friction, %g", d->friction_flow,
+        d->friction);
+    TL_REQUIRE(ctx, d->diameter == 0.0 || (d->inertial > 0.0 && isfinite(d->inertial)),
+               TALUS_ERR_ARG, "sand: inertial is %g, must be > 0", d->inertial);
+    TL_REQUIRE(ctx, d->cohesion >= 0.0 && isfinite(d->cohesion), TALUS_ERR_ARG,
+               "sand: cohesion is %g, must be >= 0 [Pa]", d->cohesion);
+    TL_REQUIRE(ctx, d->debonding >= 0.0 && isfinite(d->debonding), TALUS_ERR_ARG,
+               "sand: debonding is %g, must be >= 0", d->debonding);
+    TL_REQUIRE(ctx, d->transfer <= TALUS_TRANSFER_FLIP, TALUS_ERR_ARG, "sand: no transfer %d",
+               (int)d->transfer);
+    return TALUS_OK;
+}
+
+talus_status tl_sand_create(talus_context *ctx, int32_t dim, const talus_sand_def *def,
+                            tl_sand **out) {
+    *out = NULL;
+    TL_TRY(sand_check(ctx, dim, def));
+    tl_sand *m;
+    TL_TRY(TL_ALLOC(ctx, 1, &m));
+    *m = (tl_sand){.base = {.ops = &tl_sand_ops, .ctx = ctx}, .dim = dim, .def = *def};
+    m->cells.dim = dim;
+    m->cells.corners = dim == 2 ? 4 : 8;
+    m->cells.edge = def->cell;
+    for (int k = 0; k < 3; k++) {
+        m->cells.origin[k] = k < dim ? def->origin[k] : 0.0;
+        m->cells.extent[k] = k < dim ? def->cells[k] : 1;
+    }
+    *out = m;
+    return TALUS_OK;
+}
+
+static void sand_destroy(tl_model *base) {
+    tl_sand *m = (tl_sand *)base;
+    talus_context *ctx = base->ctx;
+    tl_grains *g = &m->grains;
+    void *const owned[] = {g->id,       g->x,        g->v,    g->gradient, g->volume,
+                           g->frame,    g->inertial, g->bond, m->scratch,  m->node,
+                           m->velocity, m->next,     m->sums, m->rate,     m->stress_key,
+                           m->stress,   m->taken,    m->grip, m->held};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(ctx, owned[k]);
+    tl_cells_clear(ctx, &m->cells);
+    tl_free(ctx, m);
+}
+
+void tl_sand_arrays(tl_grains *g, double **array[TL_GRAIN_ARRAYS], int width[TL_GRAIN_ARRAYS]) {
+    double **const all[] = {&g->x,     &g->v,        &g->gradient, &g->volume,
+                            &g->frame, &g->inertial, &g->bond};
+    static const int widths[] = {3, 3, 9, 1, 9, 1, 1};
+    for (int k = 0; k < TL_GRAIN_ARRAYS; k++) {
+        array[k] = all[k];
+        width[k] = widths[k];
+    }
+}
+
+talus_status tl_sand_reserve_grains(tl_sand *m, int64_t need) {
+    tl_grains *g = &m->grains;
+    if (need <= g->room) return TALUS_OK;
+    const int64_t room = need + need / 2;
+    double **array[TL_GRAIN_ARRAYS];
+    int width[TL_GRAIN_ARRAYS];
+    tl_sand_arrays(g, array, width);
+    TL_TRY(tl_realloc(m->base.ctx, g->count, room, sizeof *g->id, &g->id));
+    for (int k = 0; k < TL_GRAIN_ARRAYS; k++)
+        TL_TRY(tl_realloc(m->base.ctx, g->count * width[k], room * width[k], sizeof **array[k],
+                          array[k]));
+    g->room = room;
+    return TALUS_OK;
+}
+
+talus_status tl_sand_add(tl_sand *m, const double x[3], const double v[3], double volume,
+                         double size) {
+    tl_grains *g = &m->grains;
+    for (int k = 0; k < m->dim; k++) {
+        const double low = m->cells.origin[k], high = low + m->cells.extent[k] * m->cells.edge;
+        TL_REQUIRE(m->base.ctx, x[k] >= low && x[k] <= high, TALUS_ERR_ARG,
+                   "sand: particle %lld is at %c = %g, outside its box, which goes from %g to %g",
+                   (long long)m->added, 'x' + k, x[k], low, high);
+        TL_REQUIRE(m->base.ctx, isfinite(v[k]), TALUS_ERR_ARG,
+                   "sand: the velocity of particle %lld is not finite", (long long)m->added);
+    }
+    TL_REQUIRE(m->base.ctx, volume > 0.0 && isfinite(volume) && size > 0.0 && isfinite(size),
+               TALUS_ERR_ARG, "sand: particle %lld has volume %g and size %g, must be > 0",
+               (long long)m->added, volume, size);
+    TL_TRY(tl_sand_reserve_grains(m, g->count + 1));
+    const int64_t i = g->count++;
+    g->id[i] = m->added++;
+    for (int k = 0; k < 3; k++) {
+        g->x[3 * i + k] = k < m->dim ? x[k] : 0.0;
+        g->v[3 * i + k] = k < m->dim ? v[k] : 0.0;
+    }
+    for (int k = 0; k < 9; k++) {
+        g->gradient[9 * i + k] = 0.0;
+        g->frame[9 * i + k] = k % 4 == 0 && k / 4 < m->dim ? 0.25 * size * size : 0.0;
+    }
+    g->volume[i] = volume;
+    g->inertial[i] = 0.0;
+    g->bond[i] = 1.0;
+    m->unsorted = true;
+    return TALUS_OK;
+}
+
+// Put an array of the particles into the new order.
+static void sand_permute(tl_sand *m, const int64_t *order, int width, double *array) {
+    const int64_t count = m->grains.count;
+    for (int64_t i = 0; i < count; i++)
+        memcpy(m->scratch + i * width, array + order[i] * width, (size_t)width * sizeof *array);
+    memcpy(array, m->scratch, (size_t)count * (size_t)width * sizeof *array);
+}
+
+// Put the particles into the order of their cells. Memory must be there.
+static talus_status sand_sort(tl_sand *m) {
+    tl_grains *g = &m->grains;
+    const int64_t *order;
+    double **array[TL_GRAIN_ARRAYS];
+    int width[TL_GRAIN_ARRAYS];
+    TL_TRY(tl_cells_sort(m->base.ctx, &m->cells, g->count, g->x, &order));
+    tl_sand_arrays(g, array, width);
+    for (int k = 0; k < TL_GRAIN_ARRAYS; k++) sand_permute(m, order, width[k], *array[k]);
+    int64_t *id = (int64_t *)(void *)m->scratch;
+    for (int64_t i = 0; i < g->count; i++) id[i] = g->id[order[i]];
+    if (g->count > 0) memcpy(g->id, id, (size_t)g->count * sizeof *id);
+    m->unsorted = false;
+    return TALUS_OK;
+}
+
+// ---- the model ---------------------------------------------------------------------------------
+
+static int32_t sand_item_count(const tl_model *m) {
+    (void)m;
+    return 0;
+}
+
+static double sand_speed(const tl_model *base, const tl_step *step) {
+    const tl_sand *m = sand_of(base);
+    double most = 0.0;
+    for (int64_t i = 0; i < m->grains.count; i++) {
+        double v[3];
+        tl_axpy3(m->grains.v + 3 * i, step->h, step->gravity, v);
+        most = fmax(most, fmax(tl_norm3(v), tl_norm3(m->grains.v + 3 * i)));
+    }
+    return most;
+}
+
+static double sand_step_limit(const tl_model *base, const tl_step *step, double max_move) {
+    const double speed = sand_speed(base, step);
+    return speed * step->h > max_move ? max_move / speed : step->h;
+}
+
+// Nothing of the sand is an item: no surface moves.
+static double sand_surface_speed(const tl_model *m, const tl_step *step, bool slip) {
+    (void)m, (void)step, (void)slip;
+    return 0.0;
+}
+
+static talus_status sand_reserve_step(tl_sand *m) {
+    talus_context *ctx = m->base.ctx;
+    const tl_cells *g = &m->cells;
+    if (g->nodes + 1 > m->node_room) {
+        const int64_t room = g->nodes + g->nodes / 8 + 1;
+        TL_TRY(tl_realloc(ctx, 0, room * TL_SUMS, sizeof *m->node, &m->node));
+        TL_TRY(tl_realloc(ctx, 0, room * 3, sizeof *m->velocity, &m->velocity));
+        TL_TRY(tl_realloc(ctx, 0, room * 3, sizeof *m->next, &m->next));
+        TL_TRY(tl_realloc(ctx, 0, room, sizeof *m->taken, &m->taken));
+        m->node_room = room;
+    }
+    if (g->nodes + 1 > m->stress_room) { // what it holds is still needed
+        const int64_t room = g->nodes + g->nodes / 8 + 1, size = tl_tensor_size(m->dim);
+        TL_TRY(tl_realloc(ctx, m->stress_count, room, sizeof *m->stress_key, &m->stress_key));
+        TL_TRY(tl_realloc(ctx, m->stress_count * size, room * size, sizeof *m->stress, &m->stress));
+        m->stress_room = room;
+    }
+    if (g->count + 1 > m->cell_room) {
+        const int64_t room = g->count + g->count / 8 + 1, corners = g->corners;
+        TL_TRY(tl_realloc(ctx, 0, room * corners * TL_SUMS, sizeof *m->sums, &m->sums));
+        TL_TRY(tl_realloc(ctx, 0, room * corners * corners * m->dim, sizeof *m->rate, &m->rate));
+        m->cell_room = room;
+    }
+    return TALUS_OK;
+}
+
+static talus_status sand_place(tl_model *base, const tl_step *step, tl_pose *pose) {
+    (void)pose; // there are no items
+    tl_sand *m = (tl_sand *)base;
+    const tl_grains *g = &m->grains;
+    if (g->room > m->scratch_room) {
+        TL_TRY(tl_realloc(base->ctx, 0, 9 * g->room, sizeof *m->scratch, &m->scratch));
+        m->scratch_room = g->room;
+    }
+    const int64_t *order;
+    if (m->unsorted)
+        TL_TRY(sand_sort(m));
+    else // memory for the sort at the end of the step
+        TL_TRY(tl_cells_sort(base->ctx, &m->cells, g->count, g->x, &order));
+    TL_TRY(tl_cells_build(base->ctx, &m->cells, g->count, g->x));
+    TL_TRY(sand_reserve_step(m));
+    tl_sand_gather(m, step->threads);
+    return TALUS_OK;
+}
+
+// A group for each node, and one for each grip.
+static int32_t sand_group_count(const tl_model *m) { return tl_sand_block_count(m); }
+
+static void sand_groups(const tl_model *m, int32_t *size, int32_t *group_of) {
+    (void)group_of; // there are no items
+    const tl_sand *s = sand_of(m);
+    for (int32_t i = 0; i < tl_sand_block_count(m); i++)
+        size[i] = i < s->cells.nodes ? s->dim : tl_tensor_size(s->dim) - s->dim;
+}
+
+static bool sand_is_diagonal(const tl_model *m) {
+    (void)m;
+    return true;
+}
+
+static void sand_motion(const tl_model *base, const tl_step *step, bool diagonal, double *mass,
+                        double *f, double *v) {
+    const tl_sand *m = sand_of(base);
+    const int dim = m->dim;
+    for (int64_t i = 0; i < m->cells.nodes; i++) {
+        const unsigned held = tl_sand_held(m, (int32_t)i);
+        const double own = m->def.density * m->node[i * TL_SUMS + TL_SUM_VOLUME];
+        for (int k = 0; k < dim; k++) {
+            const bool moves = !(held >> k & 1);
+            const double before = moves ? m->velocity[3 * i + k] : 0.0;
+            v[i * dim + k] = before;
+            f[i * dim + k] = moves ? own * (before + step->h * step->gravity[k]) : 0.0;
+            if (diagonal)
+                mass[i * dim + k] = own;
+            else
+                for (int e = 0; e < dim; e++) mass[(i * dim + k) * dim + e] = e == k ? own : 0.0;
+        }
+    }
+    // Idle unknowns are as heavy as the node: W_ii is about the same in all rows then.
+    const int idle = tl_tensor_size(dim) - dim;
+    const int64_t first = m->cells.nodes * dim;
+    if (!diagonal) mass += first * dim;
+    for (int64_t i = 0; i < m->grips; i++)
+        for (int k = 0; k < idle; k++) {
+            const double own =
+                m->def.density * m->node[m->grip[i].node * (int64_t)TL_SUMS + TL_SUM_VOLUME];
+            f[first + i * idle + k] = v[first + i * idle + k] = 0.0;
+            if (diagonal)
+                mass[first + i * idle + k] = own;
+            else
+                for (int e = 0; e < idle; e++) mass[(i * idle + k) * idle + e] = e == k ? own : 0.0;
+        }
+}
+
+// Contacts never ask for rows: there are no items.
+static void sand_row(const tl_model *m, const tl_step *step, int32_t item, const tl_pose *pose,
+                     const double arm[3], const double *direction, int32_t count, double *out) {
+    (void)m, (void)step, (void)item, (void)pose, (void)arm, (void)direction, (void)count, (void)out;
+}
+
+static void sand_turn(const tl_model *m, const tl_step *step, int32_t item, const tl_pose *pose,
+                      const double *direction, int32_t count, double *out) {
+    (void)m, (void)step, (void)item, (void)pose, (void)direction, (void)count, (void)out;
+}
+
+static double sand_work(const tl_model *m, const tl_step *step, const double *before,
+                        const double *after) {
+    (void)m, (void)step, (void)before, (void)after;
+    return 0.0;
+}
+
+static void sand_commit(tl_model *base, const tl_step *step, const double *v) {
+    tl_sand *m = (tl_sand *)base;
+    for (int64_t i = 0; i < m->cells.nodes; i++)
+        for (int k = 0; k < 3; k++) m->next[3 * i + k] = k < m->dim ? v[i * m->dim + k] : 0.0;
+    tl_sand_move(m, step);
+    const talus_status status = sand_sort(m); // its memory is there
+    (void)status;
+}
+
+// The affine part of a particle's velocity is motion about it of the mass that its weights spread:
+// Σ_i w_i (y_i − x)² along axis k is edge² ξ (1 − ξ), ξ the place in the cell.
+static void sand_spread(const tl_sand *m, const double x[3], double out[3]) {
+    int32_t cell[3];
+    tl_cells_locate(&m->cells, x, cell);
+    for (int k = 0; k < 3; k++) {
+        const double e = m->cells.edge, xi = (x[k] - m->cells.origin[k]) / e - cell[k];
+        out[k] =
+            k < m->dim && m->def.transfer == TALUS_TRANSFER_APIC ? e * e * xi * (1.0 - xi) : 0.0;
+    }
+}
+
+static void sand_account(const tl_model *base, const double gravity[3], tl_account *add) {
+    const tl_sand *m = sand_of(base);
+    const tl_grains *g = &m->grains;
+    for (int64_t i = 0; i < g->count; i++) {
+        const double *x = g->x + 3 * i, *v = g->v + 3 * i, *c = g->gradient + 9 * i;
+        const double mass = m->def.density * g->volume[i];
+        double spread[3], turn[3], affine = 0.0;
+        sand_spread(m, x, spread);
+        for (int k = 0; k < 9; k++) affine += c[k] * c[k] * spread[k % 3];
+        add->kinetic += 0.5 * mass * (tl_dot3(v, v) + affine);
+        add->potential -= mass * tl_dot3(gravity, x);
+        tl_cross3(x, v, turn);
+        for (int k = 0; k < 3; k++) {
+            const int a = (k + 1) % 3, b = (k + 2) % 3;
+            turn[k] += c[3 * b + a] * spread[a] - c[3 * a + b] * spread[b];
+        }
+        tl_axpy3(add->momentum, mass, v, add->momentum);
+        tl_axpy3(add->angular, mass, turn, add->angular);
+    }
+}
+
+static uint64_t sand_hash_state(const tl_model *base, uint64_t seed) {
+    const tl_sand *m = sand_of(base);
+    tl_grains g = m->grains; // the arrays are shared
+    double **array[TL_GRAIN_ARRAYS];
+    int width[TL_GRAIN_ARRAYS];
+    tl_sand_arrays(&g, array, width);
+    seed = talus_hash(g.id, (size_t)g.count * sizeof *g.id, seed);
+    for (int k = 0; k < TL_GRAIN_ARRAYS; k++)
+        seed = talus_hash(*array[k], (size_t)(g.count * width[k]) * sizeof(double), seed);
+    seed = talus_hash(m->stress_key, (size_t)m->stress_count * sizeof *m->stress_key, seed);
+    seed = talus_hash(m->stress,
+                      (size_t)(m->stress_count * tl_tensor_size(m->dim)) * sizeof(double), seed);
+    for (int64_t k = 0; k < m->held_count; k++) {
+        seed = talus_hash(&m->held[k].key, sizeof m->held[k].key, seed);
+        seed = talus_hash(m->held[k].impulse, sizeof m->held[k].impulse, seed);
+    }
+    return talus_hash(&m->lost, sizeof m->lost, seed);
+}
+
+const tl_model_ops tl_sand_ops = {
+    .name = "sand",
+    .destroy = sand_destroy,
+    .item_count = sand_item_count,
+    .step_limit = sand_step_limit,
+    .speed = sand_surface_speed,
+    .place = sand_place,
+    .group_count = sand_group_count,
+    .groups = sand_groups,
+    .is_diagonal = sand_is_diagonal,
+    .motion = sand_motion,
+    .row = sand_row,
+    .turn = sand_turn,
+    .meet = tl_sand_meet,
+    .block_item = tl_sand_block_item,
+    .block_count = tl_sand_block_count,
+    .block_groups = tl_sand_block_groups,
+    .block_fill = tl_sand_block_fill,
+    .block_start = tl_sand_block_start,
+    .block_take = tl_sand_block_take,
+    .work = sand_work,
+    .commit = sand_commit,
+    .account = sand_account,
+    .hash = sand_hash_state,
+};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sand as a continuum, by the material point method [docs/theory/sand.md]. Particles carry the
+// sand; a grid of cubes, of which only those that hold particles exist, carries the equations of a
+// step. Velocities and stresses are multilinear between nodes. Of the friction problem
+//     M v = f + Hᵀ r,    u = H v + w,
+// a node has a group of `dim` velocities with the mass ρ m_i, m_i = Σ_p V_p w_i(x_p), and a block
+// of 3 (2D) or 6 (3D) numbers in the coordinates of tensor.h,
+//     H_ij = Σ_p V_p w_i(x_p) 2 χ⁻¹ D(w_j)(x_p),    w_i = √(2/dim) max(0, φmax V_i − Φ_i)/h,
+// u the rate of strain (and the room there is left to close up), r = h λ the stress over the step,
+// compression positive, and the law the one of contacts: a Drucker-Prager yield with no dilatancy.
+// V_p is the volume of grain material that a particle stands for, Φ_i = m_i the one of a node and
+// V_i the volume of space.
+#ifndef TL_SAND_SAND_H
+#define TL_SAND_SAND_H
+#include "model/model.h"
+#include "sand/cells.h"
+#include "talus/world.h"
+
+/// State of the particles, in the order of their cells.
+typedef struct tl_grains {
+    int64_t count, room;
+    int64_t *id;      // in the order they were added
+    double *x, *v;    // 3 each
+    double *gradient; // 9 each: of the velocity, row major
+    double *volume;   // of grain material [m³], in 2D [m²]
+    double *frame; // 9 each: F; the roots of its eigenvalues are the half axes of what a particle
+                   // stands for
+    double *inertial; // inertial number
+    double *bond;     // share of its cohesion that it still has
+} tl_grains;
+
+/// What a cell gives a node: Σ_p V_p w (1, velocity, inertial number, bond).
+enum { TL_SUM_VOLUME, TL_SUM_MOMENTUM, TL_SUM_INERTIAL = 4, TL_SUM_BOND, TL_SUMS };
+
+/// A node in or near a body.
+typedef struct tl_grip {
+    int32_t node, item;
+    double normal[3]; // out of the body
+    double friction;
+} tl_grip;
+
+typedef struct tl_held {
+    uint64_t key; // of the node
+    int32_t item;
+    double impulse[3]; // over the length of the step [N]
+} tl_held;
+
+typedef struct tl_sand {
+    tl_model base;
+    int32_t dim;
+    talus_sand_def def;
+    tl_grains grains;
+    int64_t added; // particles that there ever were
+    double lost;   // volume that left through free faces
+    bool unsorted; // particles were added since they were put in order
+    tl_cells cells;
+    double *scratch; // 9 for each particle
+    int64_t scratch_room;
+    // Of the step in hand, by nodes.
+    int64_t node_room, cell_room;
+    double *node;     // TL_SUMS each: sums over cells
+    double *velocity; // 3 each: momentum by volume
+    double *next;     // 3 each: after the step
+    // By cells.
+    double *sums;  // corners × TL_SUMS
+    double *rate;  // corners × corners × dim: Σ_p V_p w_a ∇w_b
+    double *taken; // by nodes: share of their space that bodies take
+    // Where nodes are held by bodies: a contact each, with a group of its own for the rows that a
+    // contact has no use for.
+    int64_t grips, grip_room;
+    tl_grip *grip;
+    // Impulses of the grips of the last step, for the start of the next, sorted by (item, key).
+    int64_t held_count, held_room;
+    tl_held *held;
+    // Stress λ of the last step [Pa]: the start of the next.
+    int64_t stress_count, stress_room;
+    uint64_t *stress_key; // of nodes; as these are numbered
+    double *stress;       // as many numbers as a tensor has
+} tl_sand;
+
+talus_status tl_sand_create(talus_context *ctx, int32_t dim, const talus_sand_def *def,
+                            tl_sand **out) TALUS_MUST_CHECK;
+/// Add a particle: a cube of the edge `size` that holds that volume of grain material.
+talus_status tl_sand_add(tl_sand *m, const double x[3], const double v[3], double volume,
+                         double size) TALUS_MUST_CHECK;
+
+extern const tl_model_ops tl_sand_ops;
+
+/// The arrays of doubles that particles have, and how many numbers each has of a particle.
+enum { TL_GRAIN_ARRAYS = 7 };
+void tl_sand_arrays(tl_grains *g, double **array[TL_GRAIN_ARRAYS], int width[TL_GRAIN_ARRAYS]);
+talus_status tl_sand_reserve_grains(tl_sand *m, int64_t need) TALUS_MUST_CHECK;
+
+// ---- save.c ------------------------------------------------------------------------------------
+
+/// The state as numbers: how many there are, and, where `out` is not NULL, the numbers.
+int64_t tl_sand_save(const tl_sand *m, double *out);
+/// And back; on failure the sand is as before.
+talus_status tl_sand_load(tl_sand *m, const double *in, int64_t count) TALUS_MUST_CHECK;
+
+// ---- transfer.c --------------------------------------------------------------------------------
+
+/// Weights of the corners of a cell at x, and their gradients.
+void tl_sand_weights(const tl_sand *m, const double x[3], const int32_t cell[3], double *weight,
+                     double (*gradient)[3]);
+/// Node sums and rates from the particles.
+void tl_sand_gather(tl_sand *m, int threads);
+/// Velocities and gradients of the particles from the nodes' `next`; then they move.
+void tl_sand_move(tl_sand *m, const tl_step *step);
+/// Bit k is set where the velocity of a node along axis k is held at zero by a face of the box.
+unsigned tl_sand_held(const tl_sand *m, int32_t node);
+
+// ---- stress.c ----------------------------------------------------------------------------------
+
+int32_t tl_sand_block_count(const tl_model *m);
+int32_t tl_sand_block_groups(const tl_model *m, int32_t i, int32_t *group);
+void tl_sand_block_fill(const tl_model *m, const tl_step *step, int32_t i, double *h, double *w,
+                        tl_block_law *law);
+void tl_sand_block_start(const tl_model *m, const tl_step *step, double *r);
+void tl_sand_block_take(tl_model *m, const tl_step *step, const double *r);
+
+// ---- grip.c ------------------------------------------------------------------------------------
+
+talus_status tl_sand_meet(tl_model *m, const tl_step *step, const tl_collide *c, int32_t ball,
+                          const tl_obstacle *obstacle, int32_t count) TALUS_MUST_CHECK;
+int32_t tl_sand_block_item(const tl_model *m, int32_t i, double point[3], double *direction);
+void tl_sand_grip_start(const tl_sand *m, const tl_step *step, double *r);
+void tl_sand_grip_take(tl_sand *m, const tl_step *step, const double *r);
+/// Where a node is [m].
+void tl_sand_node_place(const tl_sand *m, int32_t node, double x[3]);
+
+#endif // TL_SAND_SAND_H

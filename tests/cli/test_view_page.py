@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of `talus view` in a headless Chromium (viewer/test/page.mjs). Its screenshots are kept in
+viewer/shots of the build tree."""
+import json
+import math
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+
+from program import SOURCE, TALUS
+from viewing import Case
+
+try:
+    import h5py
+except ImportError:
+    system = "/usr/bin/python3"
+    if os.path.exists(system) and os.path.realpath(sys.executable) != os.path.realpath(system):
+        os.execv(system, [system, *sys.argv])
+    h5py = None
+
+BUILD = pathlib.Path(os.environ.get("TALUS_BUILD_DIR", SOURCE / "build" / "release"))
+ROCKS = """\
+version: 1
+title: Rocks in a box
+materials: {rock: {friction: 0.6}}
+bodies:
+  - {shape: container, size: [0.5, 0.5, 0.4], at: [0, 0, 0.2], open_top: yes, material: rock}
+  - {shape: box, size: [8 cm, 5 cm, 4 cm], at: [0.1, 0.1, 0.1], material: rock}
+  - {shape: cylinder, radius: 3 cm, height: 8 cm, at: [-0.1, 0.1, 0.1], material: rock}
+  - {shape: polyhedron, points: [[0, 0, 0], [0.06, 0, 0], [0, 0.05, 0], [0, 0, 0.04], [0.03, 0.03, 0.04]],
+     at: [0, 0, 0.25], material: rock}
+  - {shape: sphere, radius: 5 cm, at: [-0.1, -0.1, 0.1], material: rock}
+  - {shape: capsule, radius: 2 cm, height: 6 cm, at: [0.1, -0.12, 0.1], material: rock}
+run: {until: 1}
+"""
+
+
+def chromium():
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class Page(Case):
+    def damaged(self):
+        """A copy whose frames cannot be unpacked: bytes of all compressed chunks of positions are turned."""
+        bad = self.room / "bad.h5"
+        shutil.copy(self.recording, bad)
+        with h5py.File(bad) as f:
+            d = f["frames/position"].id
+            chunks = [d.get_chunk_info(k) for k in range(d.get_num_chunks())]
+        with open(bad, "r+b") as f:
+            for c in chunks:
+                f.seek(c.byte_offset)
+                data = f.read(c.size)
+                f.seek(c.byte_offset)
+                f.write(bytes(x ^ 0x5A for x in data))
+        return bad
+
+    def truth(self):
+        """What the page must show of the last frame, computed from the file by the definitions."""
+        with h5py.File(self.recording) as f:
+            first, last = f["frames/offset"][-2:]
+            x, v = f["frames/position"][first:last], f["frames/velocity"][first:last]
+            step = int(f["frames/step"][-1])
+            h = f["ledger/h"][step - 1]
+            begin, end = f["contacts/offset"][-2:]
+            a, b = f["contacts/a"][begin:end], f["contacts/b"][begin:end]
+            point, impulse = f["contacts/point"][begin:end], f["contacts/impulse"][begin:end]
+            mass, shape = f["bodies/mass"][:], f["bodies/shape"][:]
+            kind, radius = f["shapes/kind"][:], f["shapes/radius"][:]
+            grains = [i for i in range(len(x)) if mass[i] > 0 and kind[shape[i]] == 0]
+            body = max(grains, key=lambda i: (sum(a == i) + sum(b == i), -i))
+            work = 0.0
+            for k in range(len(a)):
+                for i, sign in ((a[k], 1.0), (b[k], -1.0)):
+                    if i == body:
+                        work -= sign * sum(impulse[k] / h * (point[k] - x[i]))
+            area = math.pi * radius[shape[body]] ** 2
+            return {"frames": len(f["frames/time"]), "time2": f"{f['frames/time'][2]:.3f}",
+                    "end": float(f["frames/time"][-1]), "body": int(body),
+                    "position": [float(c) for c in x[body][:2]],
+                    "speed": float((v[body] ** 2).sum() ** 0.5), "mass": float(mass[body]),
+                    "contacts": int(sum(a == body) + sum(b == body)),
+                    "pressure": float(work / (2 * area)), "friction": 0.4, "solid": 1}
+
+    @unittest.skipUnless(h5py, "h5py is absent (Debian package python3-h5py)")
+    @unittest.skipUnless(shutil.which("node"), "node is absent (Debian package nodejs)")
+    @unittest.skipUnless(chromium(), "Chromium is absent (Debian package chromium)")
+    def test_page(self):
+        rocks = self.room / "rocks.yaml"
+        rocks.write_text(ROCKS)
+        shots = BUILD / "viewer" / "shots"
+        given = {"talus": TALUS, "chromium": chromium(), "recording": str(self.recording),
+                 "scene": str(self.scene), "solids": str(rocks), "bad": str(self.damaged()),
+                 "live": str(self.room / "live.h5"), "shots": str(shots), "truth": self.truth()}
+        run = subprocess.run(
+            ["node", SOURCE / "viewer" / "test" / "page.mjs", BUILD / "viewer", json.dumps(given)],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
+        print(run.stdout, file=sys.stderr)
+        self.assertEqual(run.returncode, 0, run.stdout)
+        for name in ("recording-first", "recording-picked", "scene-3d", "live-paused", "phone", "malformed"):
+            head = (shots / f"{name}.png").read_bytes()[:24]
+            self.assertEqual(head[1:4], b"PNG")
+            self.assertGreater(struct.unpack(">2I", head[16:24]), (300, 300))
+
+
+if __name__ == "__main__":
+    unittest.main()

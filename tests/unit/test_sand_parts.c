@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the sand: coordinates of tensors, cells and nodes.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "sand/cells.h"
+#include "sand/tensor.h"
+#include "support/context.h"
+#include <math.h>
+#include <stdlib.h>
+
+// Packing and unpacking undo each other, the coordinates are orthonormal for ½ s : t, the first is
+// the trace over √(2 dim), the length of the rest is that of the deviator.
+static void coordinates(void **state) {
+    (void)state;
+    tl_rng rng = {.state = 5};
+    for (int dim = 2; dim <= 3; dim++)
+        for (int trial = 0; trial < 200; trial++) {
+            const int size = tl_tensor_size(dim);
+            double m[2][9] = {{0}}, t[2][6], back[9], dot = 0.0, product = 0.0, trace = 0.0;
+            for (int which = 0; which < 2; which++) {
+                for (int i = 0; i < dim; i++)
+                    for (int j = i; j < dim; j++)
+                        m[which][3 * i + j] = m[which][3 * j + i] = tl_rng_range(&rng, -1.0, 1.0);
+                tl_tensor_pack(dim, m[which], t[which]);
+            }
+            tl_tensor_unpack(dim, t[0], back);
+            for (int k = 0; k < 9; k++) {
+                assert_true(fabs(back[k] - m[0][k]) < 1e-15 * 4);
+                dot += 0.5 * m[0][k] * m[1][k];
+                if (k % 4 == 0) trace += m[0][k];
+            }
+            for (int k = 0; k < size; k++) product += t[0][k] * t[1][k];
+            assert_true(fabs(dot - product) < 1e-15 * 8);
+            assert_true(fabs(t[0][0] - trace / sqrt(2.0 * dim)) < 1e-15 * 4);
+            double deviator = 0.0, rest = 0.0;
+            for (int k = 0; k < 9; k++) {
+                const double d = m[0][k] - (k % 4 == 0 && k / 4 < dim ? trace / dim : 0.0);
+                deviator += 0.5 * d * d;
+            }
+            for (int k = 1; k < size; k++) rest += t[0][k] * t[0][k];
+            assert_true(fabs(deviator - rest) < 1e-14);
+        }
+}
+
+// The block of a gradient against its definition, 2 χ⁻¹(sym(e_k ⊗ g)).
+static void rates(void **state) {
+    (void)state;
+    tl_rng rng = {.state = 6};
+    for (int dim = 2; dim <= 3; dim++)
+        for (int trial = 0; trial < 50; trial++) {
+            const int size = tl_tensor_size(dim);
+            double g[3] = {0}, block[18];
+            for (int k = 0; k < dim; k++) g[k] = tl_rng_range(&rng, -1.0, 1.0);
+            tl_tensor_rate(dim, g, block);
+            for (int k = 0; k < dim; k++) {
+                double m[9] = {0}, t[6];
+                for (int i = 0; i < dim; i++) {
+                    m[3 * k + i] += 0.5 * g[i];
+                    m[3 * i + k] += 0.5 * g[i];
+                }
+                tl_tensor_pack(dim, m, t);
+                for (int r = 0; r < size; r++)
+                    assert_true(fabs(block[r * dim + k] - 2.0 * t[r]) < 1e-15 * 4);
+            }
+        }
+}
+
+// Cells hold their particles and only those, in order; a node knows its cells and they know it; the
+// nodes are as many as a count by hand tells.
+static void cells(void **state) {
+    (void)state;
+    enum { COUNT = 500, SIDE = 6 };
+    for (int dim = 2; dim <= 3; dim++) {
+        tl_cells g = {.dim = dim, .corners = dim == 2 ? 4 : 8, .edge = 0.5, .origin = {-1, -1, -1}};
+        for (int k = 0; k < 3; k++) g.extent[k] = k < dim ? SIDE : 1;
+        if (dim == 2) g.origin[2] = 0.0;
+        tl_rng rng = {.state = 7};
+        static double x[3 * COUNT], sorted[3 * COUNT];
+        for (int i = 0; i < 3 * COUNT; i++)
+            x[i] = i % 3 < dim ? tl_rng_range(&rng, -1.5, 2.5) : 0.0; // some outside
+        const int64_t *order;
+        assert_int_equal(tl_cells_sort(ctx, &g, COUNT, x, &order), TALUS_OK);
+        bool seen[COUNT] = {0};
+        for (int i = 0; i < COUNT; i++) {
+            assert_false(seen[order[i]]);
+            seen[order[i]] = true;
+            for (int k = 0; k < 3; k++) sorted[3 * i + k] = x[3 * order[i] + k];
+        }
+        assert_int_equal(tl_cells_build(ctx, &g, COUNT, sorted), TALUS_OK);
+        bool wanted[SIDE + 1][SIDE + 1][SIDE + 1] = {{{0}}}, full[SIDE][SIDE][SIDE] = {{{0}}};
+        int nodes = 0, held = 0;
+        for (int i = 0; i < COUNT; i++) {
+            int32_t at[3];
+            tl_cells_locate(&g, sorted + 3 * (ptrdiff_t)i, at);
+            for (int k = 0; k < dim; k++) assert_true(at[k] >= 0 && at[k] < SIDE);
+            full[at[2]][at[1]][at[0]] = true;
+            for (int c = 0; c < g.corners; c++)
+                wanted[at[2] + (c >> 2 & 1)][at[1] + (c >> 1 & 1)][at[0] + (c & 1)] = true;
+        }
+        for (int i = 0; i < (SIDE + 1) * (SIDE + 1) * (SIDE + 1); i++)
+            nodes += (&wanted[0][0][0])[i];
+        for (int i = 0; i < SIDE * SIDE * SIDE; i++) held += (&full[0][0][0])[i];
+        assert_int_equal(g.nodes, nodes);
+        assert_int_equal(g.count, held);
+        for (int64_t cell = 0; cell < g.count; cell++) {
+            if (cell > 0) assert_true(g.cell_key[cell] > g.cell_key[cell - 1]);
+            assert_true(g.cell_start[cell + 1] > g.cell_start[cell]);
+            for (int64_t p = g.cell_start[cell]; p < g.cell_start[cell + 1]; p++) {
+                int32_t at[3];
+                tl_cells_locate(&g, sorted + 3 * p, at);
+                assert_true(tl_cells_key(at) == g.cell_key[cell]);
+            }
+            for (int c = 0; c < g.corners; c++) {
+                const int32_t node = g.cell_node[cell * g.corners + c];
+                assert_int_equal(g.node_cell[(int64_t)node * g.corners + c], cell);
+                assert_int_equal(tl_cells_find(&g, g.node_key[node]), node);
+            }
+        }
+        const int32_t nowhere[3] = {100, 100, 0};
+        assert_int_equal(tl_cells_find(&g, tl_cells_key(nowhere)), -1);
+        tl_cells_clear(ctx, &g);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(coordinates), TEST(rates), TEST(cells)};
+    return cmocka_run_group_tests_name("unit/sand_parts", tests, NULL, NULL);
+}

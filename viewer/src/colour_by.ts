@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colouring grains: the values of a mode, their range, and the texels they are looked up in.
+import {GRAIN_STATUS_TEXT, STATUS, css, paletteColour, ramp, rgb, steps} from "./colours";
+import type {Model} from "./model";
+import {NONE, pressures, quantile, speeds, statuses} from "./quantities";
+import type {ColourMode, Settings} from "./settings";
+import {CONTACTS} from "./wire";
+import type {Frame} from "./wire";
+
+export interface Colouring {
+    mode: ColourMode;
+    value: Float32Array; // one per body; NONE: grey
+    range: [number, number];
+    texels: Uint8Array;
+    label: string;
+    unit: string;
+    /** Names and colours where there is no scale. */
+    classes: {text: string; colour: string}[] | null;
+}
+
+export const LABELS: Record<ColourMode, string> = {
+    speed: "Speed",
+    size: "Size",
+    pressure: "Pressure",
+    id: "Number",
+    status: "Status",
+    material: "Material",
+};
+
+/** Fields of a frame that a mode needs. */
+export function fieldsOf(mode: ColourMode): number {
+    return mode === "pressure" || mode === "status" ? CONTACTS : 0;
+}
+
+export class ColourBy {
+    private seen: {mode: ColourMode; low: number; high: number} | null = null;
+    constructor(private readonly model: () => Model) {}
+
+    /** Forget the range that was seen. */
+    reset(): void {
+        this.seen = null;
+    }
+
+    colour(frame: Frame, s: Readonly<Settings>): Colouring {
+        const model = this.model();
+        const classes = this.classes(s.colour, model);
+        const value = this.values(frame, s.colour, model);
+        // Walls are not coloured and do not stretch the scale.
+        for (let i = 0; i < value.length; i++) if (i >= model.bodies.count || !model.isFree(i)) value[i] = NONE;
+        const range = classes ? ([0, classes.length] as [number, number]) : this.range(value, s);
+        const texels = classes ? this.classTexels(s.colour, classes.length) : ramp(s.map);
+        return {mode: s.colour, value, range, texels, label: LABELS[s.colour], unit: this.unit(s.colour, model), classes};
+    }
+
+    private unit(mode: ColourMode, model: Model): string {
+        if (mode === "speed") return "m/s";
+        if (mode === "size") return "m";
+        if (mode === "pressure") return model.dim === 2 ? "N/m" : "Pa";
+        return "";
+    }
+
+    private classes(mode: ColourMode, model: Model): Colouring["classes"] {
+        if (mode === "status") return GRAIN_STATUS_TEXT.map((text, k) => ({text, colour: STATUS[k]}));
+        if (mode !== "material") return null;
+        const used = new Set(Array.from(model.bodies.material).filter((_, i) => model.isFree(i)));
+        const count = Math.max(1, ...Array.from(used, (k) => k + 1));
+        return Array.from({length: count}, (_, k) => ({
+            text: `${model.info.materials[k]?.name || `material ${k}`}, friction ${model.info.materials[k]?.friction ?? "?"}`,
+            colour: css(paletteColour(k)),
+        }));
+    }
+
+    private classTexels(mode: ColourMode, count: number): Uint8Array {
+        return steps(mode === "status" ? (k) => rgb(STATUS[k]) : paletteColour, count);
+    }
+
+    private values(frame: Frame, mode: ColourMode, model: Model): Float32Array {
+        const each = (f: (i: number) => number): Float32Array => {
+            const out = new Float32Array(frame.count);
+            for (let i = 0; i < Math.min(frame.count, model.bodies.count); i++) out[i] = f(i);
+            return out;
+        };
+        switch (mode) {
+            case "speed":
+                return speeds(frame);
+            case "size":
+                return each((i) => 2 * model.size(i));
+            case "pressure":
+                return pressures(frame, model);
+            case "id":
+                return each((i) => i);
+            case "status":
+                return statuses(frame).map((x) => (x === NONE ? x : x + 0.5));
+            case "material":
+                return each((i) => model.bodies.material[i] + 0.5);
+        }
+    }
+
+    // Without a wish: what was seen so far, without the outermost hundredth, so that one fast grain does
+    // not turn all others dark.
+    private range(value: Float32Array, s: Readonly<Settings>): [number, number] {
+        if (s.range) return s.range;
+        const zero = s.colour === "speed" || s.colour === "pressure";
+        let low = zero ? 0 : quantile(value, 0);
+        let high = quantile(value, s.colour === "speed" || s.colour === "pressure" ? 0.99 : 1);
+        if (!isFinite(low) || !isFinite(high)) [low, high] = [0, 1];
+        if (this.seen?.mode === s.colour) {
+            low = Math.min(low, this.seen.low);
+            high = Math.max(high, this.seen.high);
+        }
+        this.seen = {mode: s.colour, low, high};
+        return high > low ? [low, high] : [low, low + (Math.abs(low) || 1)];
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of single grains that follow from a frame.
+import type {Model} from "./model";
+import type {Frame} from "./wire";
+
+/** No figure: drawn in grey. */
+export const NONE = -1e30;
+
+export function speeds(frame: Frame): Float32Array {
+    const out = new Float32Array(frame.count);
+    for (let i = 0; i < frame.count; i++) {
+        const v = Math.hypot(frame.velocity[3 * i], frame.velocity[3 * i + 1], frame.velocity[3 * i + 2]);
+        out[i] = isFinite(v) ? v : NONE;
+    }
+    return out;
+}
+
+/**
+ * Mean pressure in each grain, p = -1/(d V) sum over contacts of f . l, with f the force on it and l from its
+ * origin to the contact: positive under compression. Pa; in 2D N/m. Grains that do not touch have none: 0.
+ */
+export function pressures(frame: Frame, model: Model): Float32Array {
+    const out = new Float32Array(frame.count);
+    const c = frame.contacts;
+    if (!c || !(frame.h > 0)) return out.fill(NONE);
+    const x = frame.position;
+    for (let k = 0; k < c.count; k++) {
+        const a = c.a[k];
+        const b = c.b[k];
+        let onA = 0;
+        let onB = 0;
+        for (let e = 0; e < 3; e++) {
+            const f = c.impulse[3 * k + e] / frame.h;
+            onA -= f * model.nearest(c.point[3 * k + e] - x[3 * a + e], e);
+            onB += f * model.nearest(c.point[3 * k + e] - x[3 * b + e], e);
+        }
+        out[a] += onA;
+        out[b] += onB;
+    }
+    for (let i = 0; i < frame.count; i++) {
+        const volume = model.volume(i);
+        out[i] = volume > 0 && isFinite(out[i]) ? out[i] / (model.dim * volume) : NONE;
+    }
+    return out;
+}
+
+/** 0: no contact that carries, 1: all of them stick, 2: at least one slides. */
+export function statuses(frame: Frame): Float32Array {
+    const out = new Float32Array(frame.count);
+    const c = frame.contacts;
+    if (!c) return out.fill(NONE);
+    for (let k = 0; k < c.count; k++) {
+        out[c.a[k]] = Math.max(out[c.a[k]], c.status[k]);
+        out[c.b[k]] = Math.max(out[c.b[k]], c.status[k]);
+    }
+    return out;
+}
+
+/** |force| of contact k [N]; the impulse [N s] where the length of the step is not known. */
+export function force(frame: Frame, k: number): number {
+    const r = frame.contacts!.impulse;
+    const size = Math.hypot(r[3 * k], r[3 * k + 1], r[3 * k + 2]);
+    return frame.h > 0 ? size / frame.h : size;
+}
+
+/** The value below which the part q of the values lies; NONE is passed over. */
+export function quantile(values: Float32Array, q: number): number {
+    const most = 20000; // enough for a legend
+    const stride = Math.max(1, Math.floor(values.length / most));
+    const some: number[] = [];
+    for (let i = 0; i < values.length; i += stride) if (values[i] !== NONE) some.push(values[i]);
+    if (some.length === 0) return NaN;
+    some.sort((a, b) => a - b);
+    return some[Math.min(some.length - 1, Math.floor(q * some.length))];
+}

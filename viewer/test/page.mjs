@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// node page.mjs ROOM JSON: the page in a headless Chromium, as a person uses it. ROOM is the folder of the
+// build tree with the packages; JSON says where things are.
+// Prints one line per check; the exit status is the number of those that failed.
+import {spawn} from "node:child_process";
+import fs from "node:fs";
+import {createRequire} from "node:module";
+import os from "node:os";
+import path from "node:path";
+
+const [room, json] = process.argv.slice(2);
+const given = JSON.parse(json);
+const {chromium} = createRequire(path.join(room, "package.json"))("playwright-core");
+
+const FLAGS = [
+    "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader", "--disable-dev-shm-usage",
+];
+let failures = 0;
+
+function check(what, ok, more = "") {
+    if (!ok) failures++;
+    console.log(`${ok ? "ok  " : "FAIL"} ${what}${ok || more === "" ? "" : `: ${more}`}`);
+}
+
+/** Start talus; its page's address and a way to end it. */
+async function serve(...words) {
+    const talus = spawn(given.talus, words, {stdio: ["ignore", "pipe", "pipe"]});
+    let said = "";
+    const url = await new Promise((found, failed) => {
+        const look = (data) => {
+            said += data;
+            const match = said.match(/http:\/\/[^/]+\/[0-9a-f]{32}\//);
+            if (match) found(match[0]);
+        };
+        talus.stdout.on("data", look);
+        talus.stderr.on("data", look);
+        talus.on("exit", () => failed(new Error(`talus ended: ${said}`)));
+    });
+    const end = () =>
+        new Promise((done) => {
+            talus.removeAllListeners("exit");
+            talus.on("exit", (code) => done(code));
+            talus.kill("SIGINT");
+        });
+    return {url, end};
+}
+
+/** A page that reports everything that goes wrong on it. */
+async function open(browser, url, wait = true) {
+    const page = await browser.newPage();
+    const wrong = [];
+    page.on("console", (m) => m.type() === "error" && wrong.push(m.text()));
+    page.on("pageerror", (e) => wrong.push(e.message));
+    page.on("request", (r) => {
+        if (!r.url().startsWith(url) && !/^(data|blob):/.test(r.url())) wrong.push(`asked elsewhere: ${r.url()}`);
+    });
+    await page.goto(url);
+    if (wait) await page.waitForFunction(() => window.talus?.player.current, null, {timeout: 20000});
+    return {page, wrong};
+}
+
+const shot = (page, name) => page.screenshot({path: path.join(given.shots, `${name}.png`)});
+const index = (page) => page.evaluate(() => window.talus.player.play.get().index);
+
+// Mean colour of a piece of the scene, and how much it varies, from a screenshot.
+async function pixels(page) {
+    return page.evaluate(() => {
+        const {stage} = window.talus;
+        stage.draw();
+        const c = document.createElement("canvas");
+        [c.width, c.height] = [200, 150];
+        const g = c.getContext("2d");
+        g.drawImage(stage.canvas, 0, 0, c.width, c.height);
+        return Array.from(g.getImageData(0, 0, c.width, c.height).data);
+    });
+}
+
+function difference(a, b) {
+    let changed = 0;
+    for (let k = 0; k < a.length; k += 4) {
+        if (Math.abs(a[k] - b[k]) + Math.abs(a[k + 1] - b[k + 1]) + Math.abs(a[k + 2] - b[k + 2]) > 30) changed++;
+    }
+    return changed;
+}
+
+const number = (text) => Number(text.replace(/\u2212/g, "-").replace(/[^-0-9.e]/g, ""));
+const fact = (page, name) => page.locator(`#inspector [data-name="${name}"]`).first().textContent();
+
+async function recording(browser) {
+    const {url, end} = await serve("view", given.recording);
+    const {page, wrong} = await open(browser, url);
+    const count = await page.evaluate(() => window.talus.frames.count);
+    check("all frames are there", count === given.truth.frames, `${count}, not ${given.truth.frames}`);
+    await shot(page, "recording-first");
+
+    await page.locator("#play").click();
+    await page.waitForFunction(() => window.talus.player.play.get().index > 3, null, {timeout: 15000});
+    await page.keyboard.press("Space");
+    const stopped = await index(page);
+    await page.waitForTimeout(150);
+    check("play advances, space stops it", stopped > 3 && (await index(page)) === stopped);
+
+    await page.keyboard.press("End");
+    await page.waitForFunction((n) => window.talus.player.current.index === n - 1, count);
+    check("End is the last frame", (await index(page)) === count - 1);
+    const slider = page.locator(".scrub");
+    await slider.fill("2");
+    await page.waitForFunction(() => window.talus.player.current.index === 2);
+    check("scrubbing goes to a frame", (await page.locator(".clock").textContent()).startsWith(given.truth.time2));
+    await page.keyboard.press("End");
+    await page.waitForFunction((n) => window.talus.player.current.index === n - 1, count);
+
+    const before = await pixels(page);
+    const seen = {};
+    for (const mode of ["size", "pressure", "id", "status", "material"]) {
+        await page.locator(`[data-colour="${mode}"]`).click();
+        await page.waitForFunction((m) => window.talus.colouring.mode === m, mode);
+        await page.waitForFunction((m) => !["pressure", "status"].includes(m) || window.talus.player.current.contacts, mode);
+        seen[mode] = await pixels(page);
+        const legend = await page.locator(".legend-title").textContent();
+        check(`colour by ${mode} changes pixels and legend`, difference(before, seen[mode]) > 30 && legend !== "Speed [m/s]");
+    }
+    await shot(page, "recording-material");
+    await page.locator('[data-colour="pressure"]').click();
+
+    // Picking: a click where a grain is shows the numbers that the file has.
+    const at = await page.evaluate((body) => window.talus.whereIs(body), given.truth.body);
+    await page.mouse.click(at.x, at.y);
+    await page.waitForFunction(() => window.talus.player.current.spin !== null);
+    await page.waitForSelector("#inspector:not([hidden])");
+    const title = await page.locator("#inspector strong").textContent();
+    check("the grain that was clicked is picked", title.includes(`${given.truth.body}`), title);
+    const place = (await fact(page, "Position")).split(/\s+/).slice(0, 2).map(number);
+    const near = (x, y) => Math.abs(x - y) <= 2e-3 * Math.max(Math.abs(y), 1e-3);
+    check("its position is right", place.every((x, k) => near(x, given.truth.position[k])), `${place}`);
+    check("its speed is right", near(number(await fact(page, "Speed")), given.truth.speed), await fact(page, "Speed"));
+    check("its mass is right", near(number(await fact(page, "Mass")), given.truth.mass));
+    check("its contacts are right", parseInt(await fact(page, "Contacts"), 10) === given.truth.contacts, await fact(page, "Contacts"));
+    check("its pressure is right", near(number(await fact(page, "Pressure")), given.truth.pressure), `${await fact(page, "Pressure")}, not ${given.truth.pressure}`);
+    await shot(page, "recording-picked");
+
+    const plain = await pixels(page);
+    await page.keyboard.press("c");
+    await page.waitForTimeout(300);
+    check("force chains are drawn", difference(plain, await pixels(page)) > 30);
+    await page.keyboard.press("d");
+    await page.locator("#inspector .contact-list button").first().click();
+    check("a contact is picked from the list", (await page.locator("#inspector strong").textContent()).startsWith("Contact"));
+    const ratio = number(await fact(page, "Ratio"));
+    check("its friction is within the cone", ratio >= 0 && ratio <= given.truth.friction * 1.001, `${ratio}`);
+    await shot(page, "recording-chains");
+    await page.keyboard.press("Escape");
+    check("Esc puts it back", await page.locator("#inspector").isHidden());
+
+    const whole = await pixels(page);
+    await page.keyboard.press("x");
+    await page.waitForTimeout(200);
+    check("a section takes part of it away", difference(whole, await pixels(page)) > 30);
+    await page.keyboard.press("x");
+    await page.keyboard.press("o");
+    await page.waitForTimeout(200);
+    check("walls can be hidden", difference(whole, await pixels(page)) > 30);
+    await page.keyboard.press("o");
+
+    await page.keyboard.press("g");
+    await page.waitForSelector(".plot canvas");
+    const plots = await page.locator(".plot").count();
+    check("plots of the ledger", plots >= 3, `${plots}`);
+    const plot = await page.locator(".plot .u-over").first().boundingBox();
+    await page.mouse.click(plot.x + plot.width / 2, plot.y + plot.height / 2);
+    await page.waitForFunction((n) => window.talus.player.play.get().index < n - 1, count);
+    const time = await page.evaluate(() => window.talus.player.play.get().time);
+    check("a click on a plot goes to that time", Math.abs(time - given.truth.end / 2) < 0.15 * given.truth.end, `${time}`);
+    await shot(page, "recording-plots");
+
+    await page.keyboard.press("?");
+    check("the help sheet opens", await page.locator("dialog.sheet").isVisible());
+    await shot(page, "help");
+    await page.keyboard.press("Escape");
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    const old = await theme();
+    await page.keyboard.press("t");
+    check("light and dark", (await theme()) !== old);
+
+    const picture = page.waitForEvent("download");
+    await page.keyboard.press("s");
+    const saved = await (await picture).path();
+    check("a picture is saved", fs.readFileSync(saved).subarray(1, 4).toString() === "PNG");
+    await page.evaluate((n) => window.talus.player.seek(n - 8), count);
+    const video = page.waitForEvent("download");
+    await page.keyboard.press("v");
+    const film = fs.readFileSync(await (await video).path());
+    check("a video is saved", film.length > 2000 && film.readUInt32BE(0) === 0x1a45dfa3, `${film.length} bytes`);
+
+    check("nothing went wrong on the page", wrong.length === 0, wrong.join("; "));
+    await page.close();
+    check("Ctrl-C ends the server", (await end()) === 0);
+}
+
+async function solids(browser) {
+    const {url, end} = await serve("view", given.solids);
+    const {page, wrong} = await open(browser, url);
+    const empty = await page.evaluate(() => window.talus.stage.shared.background.value.getHexString());
+    const data = await pixels(page);
+    const back = [0, 2, 4].map((k) => parseInt(empty.slice(k, k + 2), 16));
+    let drawn = 0;
+    for (let k = 0; k < data.length; k += 4) if (back.some((x, e) => Math.abs(x - data[k + e]) > 12)) drawn++;
+    check("a scene in 3D is drawn before it is simulated", drawn > 300, `${drawn} pixels`);
+    const at = await page.evaluate((body) => window.talus.whereIs(body), given.truth.solid);
+    await page.mouse.click(at.x, at.y);
+    await page.waitForTimeout(300);
+    const title = await page.locator("#inspector strong").textContent();
+    check("a polyhedron can be picked", /Body \d+/.test(title) && !(await page.locator("#inspector").isHidden()), title);
+    await page.keyboard.press("x");
+    await page.waitForTimeout(200);
+    await shot(page, "scene-3d");
+    check("nothing went wrong on the page (3D)", wrong.length === 0, wrong.join("; "));
+    await page.close();
+    await end();
+}
+
+async function live(browser) {
+    const {url, end} = await serve("run", given.scene, "--view", "--until", "1000", "-o", given.live, "--quiet");
+    const {page, wrong} = await open(browser, url);
+    const step = () => page.evaluate(() => window.talus.player.current.step);
+    const first = await step();
+    await page.waitForFunction((s) => window.talus.player.current.step > s + 5, first, {timeout: 15000});
+    check("the page follows a run", true);
+    await page.locator("#run-pause").click();
+    await page.waitForFunction(() => window.talus.player.play.get().state.live.paused);
+    await page.waitForTimeout(900);
+    const halted = await step();
+    await page.waitForTimeout(300);
+    check("the run can be paused", (await step()) === halted);
+    await page.locator("#run-step").click();
+    await page.waitForFunction((s) => window.talus.player.current.step === s + 1, halted, {timeout: 5000});
+    check("the run can make one step", true);
+    await shot(page, "live-paused");
+    await page.locator("#run-pause").click();
+    await page.waitForFunction((s) => window.talus.player.current.step > s + 5, halted, {timeout: 15000});
+    check("the run goes on", true);
+    await page.locator("#run-stop").click();
+    await page.waitForFunction(() => window.talus.player.play.get().state.live.running === false, null, {timeout: 10000});
+    await page.waitForFunction(() => window.talus.player.current.index >= 0, null, {timeout: 10000});
+    check("the run can be stopped, and is a recording then", (await page.locator(".live-text").textContent()).includes("interrupted"));
+    check("nothing went wrong on the page (live)", wrong.length === 0, wrong.join("; "));
+    await page.close();
+    check("an interrupted run says so", (await end()) === 1);
+}
+
+async function malformed(browser) {
+    const {url, end} = await serve("view", given.bad);
+    const {page} = await open(browser, url, false);
+    const said = page.locator(".fatal, .notice.error");
+    await said.first().waitFor({timeout: 15000});
+    const text = await said.first().textContent();
+    check("a damaged recording shows the reason", text.includes("bad.h5"), text);
+    await shot(page, "malformed");
+    await page.close();
+    check("the server survives it", (await end()) === 0);
+}
+
+async function phone(browser) {
+    const {url, end} = await serve("view", given.recording);
+    const {page, wrong} = await open(browser, url);
+    await page.setViewportSize({width: 390, height: 780});
+    await page.waitForTimeout(300);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check("the page fits a phone", wide <= 390, `${wide}`);
+    const box = await page.locator("#play").boundingBox();
+    check("play is within reach of a thumb", box.y + box.height <= 780 && box.width >= 36);
+    await shot(page, "phone");
+    check("nothing went wrong on the page (phone)", wrong.length === 0, wrong.join("; "));
+    await page.close();
+    await end();
+}
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "talus-chromium-"));
+fs.mkdirSync(given.shots, {recursive: true});
+const browser = await chromium.launchPersistentContext(folder, {
+    executablePath: given.chromium,
+    headless: true,
+    viewport: {width: 1080, height: 680},
+    colorScheme: "light",
+    args: FLAGS,
+});
+try {
+    for (const part of [recording, solids, live, malformed, phone]) {
+        try {
+            await part(browser);
+        } catch (error) {
+            check(part.name, false, error.message);
+        }
+    }
+} finally {
+    await browser.close();
+    fs.rmSync(folder, {recursive: true, force: true});
+}
+process.exit(Math.min(failures, 100));
