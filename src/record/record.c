@@ -72,6 +72,17 @@ talus_status tl_record_take_series(talus_recording *r, char *text) {
     return TALUS_OK;
 }
 
+// Hand a recording out whose beginning went well, or close and free it.
+static void record_begun(talus_recording *r, talus_status status, talus_recording **out) {
+    if (status == TALUS_OK) {
+        *out = r;
+        return;
+    }
+    const talus_status closed = record_shut(r, false);
+    (void)closed; // closing has nothing to add to what is known already
+    record_free(r);
+}
+
 talus_status talus_recording_create(talus_context *ctx, const char *path,
                                     const talus_record_def *def, const talus_world *w,
                                     talus_recording **out) {
@@ -100,13 +111,7 @@ talus_status talus_recording_create(talus_context *ctx, const char *path,
 done:
     tl_free(ctx, set);
     tl_free(ctx, series);
-    if (status != TALUS_OK) {
-        const talus_status closed = record_shut(r, false);
-        (void)closed; // closing has nothing to add to what is known already
-        record_free(r);
-    } else {
-        *out = r;
-    }
+    record_begun(r, status, out);
     tl_hdf5_quiet_end(quiet);
     return status;
 }
@@ -237,13 +242,7 @@ talus_status talus_recording_resume(talus_context *ctx, const char *path,
         status = tl_store_check(r->store);
 done:
     tl_free(ctx, set);
-    if (status != TALUS_OK) {
-        const talus_status closed = record_shut(r, false);
-        (void)closed; // closing has nothing to add to what is known already
-        record_free(r);
-    } else {
-        *out = r;
-    }
+    record_begun(r, status, out);
     tl_hdf5_quiet_end(quiet);
     return status;
 }
