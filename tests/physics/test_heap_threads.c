@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// ctest labels: threads
 // A frictional heap, from the fall of its grains to rest: the same bits after every hundredth of a
 // thousand steps, for any number of threads.
 #include <setjmp.h>
