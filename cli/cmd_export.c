@@ -24,7 +24,7 @@ enum {
 const cli_option cli_export_options[] = {
     {"vtk", NULL, "bodies (VTU), surfaces and contact network (VTP), and series of them (PVD)",
      EXPORT_VTK},
-    {"csv", NULL, "tables of bodies, contacts and the ledger", EXPORT_CSV},
+    {"csv", NULL, "tables of bodies, contacts, sand and the ledger", EXPORT_CSV},
     {"fclib", NULL, "the friction problem of each step of --steps, for talus solve and others",
      EXPORT_FCLIB},
     {"xdmf", NULL, "the XDMF file beside the recording, again", EXPORT_XDMF},
@@ -44,12 +44,11 @@ const char cli_export_help[] =
     "contacts-N.vtp (a line for each contact with its force), and bodies.pvd, surfaces.pvd,\n"
     "contacts.pvd, which ParaView opens as series in time.\n"
     "\n"
-    "--csv writes bodies.csv, contacts.csv and ledger.csv. --fclib repeats the run from the "
-    "nearest\n"
-    "checkpoint before each step, which gives the same bits, and writes step-N.hdf5. --xdmf "
-    "writes\n"
-    "RUN.xdmf beside RUN.h5, with which ParaView opens the recording itself; talus run does it "
-    "too.\n"
+    "--csv writes bodies.csv, contacts.csv, sand.csv and ledger.csv. --fclib repeats the run from\n"
+    "the nearest checkpoint before each step, which gives the same bits, and writes step-N.hdf5.\n"
+    "--xdmf writes RUN.xdmf beside RUN.h5, with which ParaView opens the recording itself; talus "
+    "run\n"
+    "does it too.\n"
     "\n"
     "Files that exist are replaced. Exit status: 0 all written, 1 not, 2 wrong usage.\n"
     "\n"

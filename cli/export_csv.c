@@ -58,10 +58,27 @@ static void csv_frame_contacts(FILE *file, int64_t number, const talus_frame *f)
     }
 }
 
+static void csv_frame_sand(FILE *file, int64_t number, const talus_frame *f) {
+    const talus_sand_frame *s = &f->sand;
+    for (size_t i = 0; i < (size_t)s->count; i++) {
+        csv_begin(file, number, f);
+        fprintf(file, ",%lld", (long long)s->id[i]);
+        csv_numbers(file, s->position + 3 * i, 3);
+        csv_numbers(file, s->velocity + 3 * i, 3);
+        csv_numbers(file, s->volume + i, 1);
+        csv_numbers(file, s->inertial + i, 1);
+        csv_numbers(file, s->pressure + i, 1);
+        fputc('\n', file);
+    }
+}
+
 static int csv_frames(export_job *job) {
     FILE *bodies = export_open(job, "bodies.csv");
+    FILE *sand = bodies && job->info.sand ? export_open(job, "sand.csv") : NULL;
     FILE *contacts = bodies && job->info.contacts ? export_open(job, "contacts.csv") : NULL;
-    bool ok = bodies && (contacts || !job->info.contacts);
+    bool ok = bodies && (contacts || !job->info.contacts) && (sand || !job->info.sand);
+    if (ok && sand)
+        fputs("frame,step,time,particle,x,y,z,vx,vy,vz,volume,inertial,pressure\n", sand);
     if (ok)
         fputs("frame,step,time,body,name,x,y,z,qw,qx,qy,qz,vx,vy,vz,spin_x,spin_y,spin_z\n",
               bodies);
@@ -75,10 +92,12 @@ static int csv_frames(export_job *job) {
         if (!ok) break;
         csv_frame_bodies(job, bodies, job->frames.number[k], &f);
         if (contacts) csv_frame_contacts(contacts, job->frames.number[k], &f);
+        if (sand) csv_frame_sand(sand, job->frames.number[k], &f);
         export_progress(job, "frame", k + 1, job->frames.count);
     }
     if (bodies) ok = export_close(job, "bodies.csv", bodies) && ok;
     if (contacts) ok = export_close(job, "contacts.csv", contacts) && ok;
+    if (sand) ok = export_close(job, "sand.csv", sand) && ok;
     return ok ? CLI_DONE : CLI_FAILED;
 }
 

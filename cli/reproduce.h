@@ -70,6 +70,10 @@ bool reproduce_clumps(reproduce *r);
 bool reproduce_arch(reproduce *r);
 bool reproduce_tower(reproduce *r);
 bool reproduce_dominoes(reproduce *r);
+bool reproduce_sand_columns(reproduce *r);
+bool reproduce_sand_column(reproduce *r);
+bool reproduce_sand_silo(reproduce *r);
+bool reproduce_sand_impact(reproduce *r);
 
 /// Put down what was measured: it passes in [low, high]. `why`, unless NULL, turns a miss into a
 /// difference that is explained.

@@ -47,8 +47,10 @@ typedef struct run_totals {
     int32_t joints;
     talus_extent start, now;
     uint64_t hash;
-    double bytes;  ///< of the recording
-    size_t memory; ///< most that the library held
+    double bytes;                  ///< of the recording
+    size_t memory;                 ///< most that the library held
+    int64_t particles, nodes;      ///< of sand, and of the grid that carries it, at the end
+    double sand_volume, sand_lost; ///< of grain material: there, and gone through free faces
 } run_totals;
 
 typedef struct run run;

@@ -34,14 +34,15 @@ static bool dry_steps(run *r, dry_measure *m) {
     return true;
 }
 
-// Bytes of the recording before compression, which takes some away: 13 numbers a body, 13 numbers
-// and 13 bytes a contact, a row of the ledger each step.
+// Bytes of the recording before compression, which takes some away: 13 numbers a body, 11 a
+// particle of sand, 13 numbers and 13 bytes a contact, a row of the ledger each step.
 static double dry_bytes(const run *r, const dry_measure *m, double frames, double steps) {
     const double real = r->info.record_precision != TALUS_PRECISION_DOUBLE ? 4.0 : 8.0;
     int32_t fields = 0;
     talus_ledger_field field;
     while (talus_ledger_field_at(fields, &field)) fields++;
     double frame = 13.0 * real * (double)(r->info.bodies + r->info.later_bodies);
+    frame += 11.0 * real * (double)r->info.particles;
     if (r->info.record_contacts) frame += (13.0 * real + 13.0) * (double)m->contacts_most;
     return frames * frame + (r->info.record_ledger ? 8.0 * fields * steps : 0.0);
 }
@@ -50,12 +51,17 @@ static void dry_print(const run *r, const dry_measure *m, double steps, double f
     const double seconds = m->steps > 0 ? m->seconds / m->steps * steps : 0.0;
     char took[24], memory[24], bytes[24];
     cli_duration(took, seconds);
-    cli_bytes(memory, m->memory);
     cli_bytes(bytes, dry_bytes(r, m, frames, steps));
     printf("%s would be simulated; nothing has been written\n", r->setup->scene_path);
     if (r->info.title[0]) printf("  title        %s\n", r->info.title);
     printf("  bodies       %d at the start, of which %d free; %d enter later\n",
            (int)r->info.bodies, (int)r->info.free_bodies, (int)r->info.later_bodies);
+    if (r->info.particles > 0) {
+        cli_bytes(memory, r->info.sand_bytes);
+        printf("  sand         %lld particles; estimated to take %s\n",
+               (long long)r->info.particles, memory);
+    }
+    cli_bytes(memory, m->memory);
     printf("  scheme       %s in %dD, steps of %.4g s%s, solver %s to %.1e\n",
            talus_scheme_text(r->def.scheme), (int)r->info.dim, r->def.step,
            r->def.max_move > 0.0 ? " or less" : "", r->def.solver, r->def.tolerance);
@@ -80,6 +86,8 @@ static void dry_json(const run *r, const dry_measure *m, double steps, double fr
         {"bodies", r->info.bodies},
         {"free_bodies", r->info.free_bodies},
         {"later_bodies", r->info.later_bodies},
+        {"particles", (double)r->info.particles},
+        {"sand_bytes", r->info.sand_bytes},
         {"until", r->info.until},
         {"steps", steps},
         {"frames", frames},

@@ -251,9 +251,12 @@ static void loop_checkpoint_when_due(run *r, loop_record *record, const talus_le
 // Have all bodies been at rest long enough?
 static bool loop_at_rest(run *r, const talus_ledger *l) {
     talus_body_view bodies;
+    talus_sand_view sand;
     talus_world_bodies(r->world, &bodies);
+    talus_world_sand(r->world, &sand);
     const bool all = bodies.count >= r->info.bodies + r->info.later_bodies;
-    r->quiet = all && l->kinetic <= r->info.rest_energy * l->bodies ? r->quiet + 1 : 0;
+    const double rest = r->info.rest_energy * ((double)l->bodies + (double)sand.count);
+    r->quiet = all && l->kinetic <= rest ? r->quiet + 1 : 0;
     return r->info.stop_at_rest && r->quiet >= LOOP_REST;
 }
 
@@ -302,11 +305,22 @@ static void loop_xdmf(run *r) {
     free(path);
 }
 
+static void loop_sand(run *r) {
+    talus_sand_view sand;
+    talus_world_sand(r->world, &sand);
+    r->totals.particles = sand.count;
+    r->totals.nodes = sand.nodes;
+    r->totals.sand_lost = sand.lost;
+    r->totals.sand_volume = 0.0;
+    for (int64_t i = 0; i < sand.count; i++) r->totals.sand_volume += sand.volume[i];
+}
+
 static void loop_finish(run *r) {
     run_totals *t = &r->totals;
     talus_body_view bodies;
     talus_world_bodies(r->world, &bodies);
     t->bodies = bodies.count;
+    loop_sand(r);
     t->now = run_extent_of(r->ctx, r->world);
     t->free_bodies = t->now.bodies;
     t->hash = talus_world_hash(r->world);

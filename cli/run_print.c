@@ -87,6 +87,10 @@ void run_print_summary(const run *r) {
            (double)t->steps / fmax(t->seconds, 1e-9));
     if (r->info.title[0]) print_row("title", "%s", r->info.title);
     print_row("bodies", "%d, of which %d free", (int)t->bodies, (int)t->free_bodies);
+    if (r->info.particles > 0)
+        print_row("sand", "%lld particles on %lld nodes, %.6g m%s of grains; %.3g m%s are gone",
+                  (long long)t->particles, (long long)t->nodes, t->sand_volume,
+                  r->info.dim == 2 ? "²" : "³", t->sand_lost, r->info.dim == 2 ? "²" : "³");
     if (t->steps > 0) {
         print_row("contacts", "%d at the end, %d at most; %.3g iterations a step", (int)t->contacts,
                   (int)t->contacts_most, (double)t->iterations / (double)t->steps);
@@ -163,6 +167,10 @@ void run_print_json(const run *r) {
         {"record_seconds", t->record_seconds},
         {"bodies", t->bodies},
         {"free_bodies", t->free_bodies},
+        {"particles", (double)t->particles},
+        {"nodes", (double)t->nodes},
+        {"sand_volume", t->sand_volume},
+        {"sand_lost", t->sand_lost},
         {"contacts", t->contacts},
         {"contacts_most", t->contacts_most},
         {"iterations", (double)t->iterations},

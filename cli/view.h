@@ -63,6 +63,18 @@ void view_tables_pack_shapes(const view_tables *t, view_bytes *out);
 /// Parts of a frame that are packed only where they are asked for.
 enum { VIEW_SPIN = 1, VIEW_CONTACTS = 2, VIEW_FIELDS = VIEW_SPIN | VIEW_CONTACTS };
 
+/// Particles of sand, of either.
+typedef struct view_sand {
+    int64_t count;
+    const int64_t *id;
+    const double *position, *velocity, *volume, *inertial;
+    const double *frame;    ///< 6 each (xx, yy, zz, xy, xz, yz), or 9 each (a matrix)
+    bool matrix;            ///< the latter
+    const double *pressure; ///< NULL: not known
+} view_sand;
+view_sand view_sand_of_world(const talus_world *w);
+view_sand view_sand_of_frame(const talus_sand_frame *f);
+
 /// A moment: a frame of a recording, or a world.
 typedef struct view_moment {
     int64_t frame, step; ///< frame −1: of a run that goes on
@@ -71,6 +83,7 @@ typedef struct view_moment {
     uint32_t serial; ///< of the moments of a run that goes on
     talus_body_view bodies;
     talus_contact_view contacts;
+    view_sand sand;
 } view_moment;
 
 void view_pack_frame(const view_moment *m, unsigned fields, view_bytes *out);

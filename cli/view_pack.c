@@ -11,13 +11,54 @@ static void pack_pad(view_bytes *out) {
     view_bytes_put(out, zero, (4 - out->size % 4) % 4);
 }
 
+view_sand view_sand_of_world(const talus_world *w) {
+    talus_sand_view v;
+    talus_world_sand(w, &v);
+    return (view_sand){.count = v.count,
+                       .id = v.id,
+                       .position = v.position,
+                       .velocity = v.velocity,
+                       .volume = v.volume,
+                       .inertial = v.inertial,
+                       .frame = v.frame,
+                       .matrix = true};
+}
+
+view_sand view_sand_of_frame(const talus_sand_frame *f) {
+    return (view_sand){.count = f->count,
+                       .id = f->id,
+                       .position = f->position,
+                       .velocity = f->velocity,
+                       .volume = f->volume,
+                       .inertial = f->inertial,
+                       .frame = f->frame,
+                       .pressure = f->pressure};
+}
+
+static void pack_sand(const view_sand *s, view_bytes *out) {
+    static const int at[2][6] = {{0, 1, 2, 3, 4, 5}, {0, 4, 8, 1, 2, 5}};
+    const size_t n = (size_t)s->count;
+    uint32_t *id = view_bytes_more(out, n * sizeof *id);
+    for (size_t i = 0; id && i < n; i++) id[i] = (uint32_t)s->id[i];
+    view_bytes_floats(out, s->position, 3 * n);
+    view_bytes_floats(out, s->velocity, 3 * n);
+    view_bytes_floats(out, s->volume, n);
+    view_bytes_floats(out, s->inertial, n);
+    float *frame = view_bytes_more(out, 6 * n * sizeof *frame);
+    for (size_t i = 0; frame && i < 6 * n; i++)
+        frame[i] = (float)s->frame[i / 6 * (s->matrix ? 9 : 6) + (size_t)at[s->matrix][i % 6]];
+    float *pressure = view_bytes_more(out, n * sizeof *pressure);
+    for (size_t i = 0; pressure && i < n; i++)
+        pressure[i] = s->pressure ? (float)s->pressure[i] : NAN;
+}
+
 void view_pack_frame(const view_moment *m, unsigned fields, view_bytes *out) {
     const size_t n = (size_t)m->bodies.count;
     const size_t c = fields & VIEW_CONTACTS ? (size_t)m->contacts.count : 0;
     const uint32_t head[] = {VIEW_MAGIC_FRAME,  (uint32_t)n,
                              (uint32_t)c,       (uint32_t)fields,
                              (uint32_t)m->hash, (uint32_t)(m->hash >> 32),
-                             m->serial,         0};
+                             m->serial,         (uint32_t)m->sand.count};
     const double number[] = {m->time, m->h, (double)m->step, (double)m->frame};
     view_bytes_put(out, head, sizeof head);
     view_bytes_put(out, number, sizeof number);
@@ -25,6 +66,7 @@ void view_pack_frame(const view_moment *m, unsigned fields, view_bytes *out) {
     view_bytes_floats(out, m->bodies.velocity, 3 * n);
     view_bytes_floats(out, m->bodies.orientation, 4 * n);
     if (fields & VIEW_SPIN) view_bytes_floats(out, m->bodies.spin, 3 * n);
+    pack_sand(&m->sand, out);
     if (c == 0) return;
     view_bytes_put(out, m->contacts.a, c * sizeof(int32_t));
     view_bytes_put(out, m->contacts.b, c * sizeof(int32_t));

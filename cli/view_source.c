@@ -169,6 +169,8 @@ static void source_info_play(const view_source *s, FILE *out) {
     source_materials(s, out, &model);
     cli_json_key(out, "contacts", false);
     fputs(i.contacts ? "true" : "false", out);
+    cli_json_key(out, "sand", false);
+    fputs(i.sand ? "true" : "false", out);
 }
 
 static void source_info_scene(const view_source *s, FILE *out) {
@@ -188,6 +190,8 @@ static void source_info_scene(const view_source *s, FILE *out) {
     source_materials(s, out, &model);
     cli_json_key(out, "contacts", false);
     fputs("true", out);
+    cli_json_key(out, "sand", false);
+    fputs(r->info.particles > 0 ? "true" : "false", out);
 }
 
 talus_status view_source_print_info(view_source *s, FILE *out) {
@@ -266,7 +270,8 @@ static talus_status source_pack_recorded(view_source *s, int64_t index, unsigned
                                 .h = source_step_length(s, frame.step),
                                 .hash = frame.hash,
                                 .bodies = frame.bodies,
-                                .contacts = frame.contacts};
+                                .contacts = frame.contacts,
+                                .sand = view_sand_of_frame(&frame.sand)};
     view_pack_frame(&moment, fields, out);
     return TALUS_OK;
 }
@@ -274,6 +279,7 @@ static talus_status source_pack_recorded(view_source *s, int64_t index, unsigned
 static void source_pack_scene(const view_source *s, unsigned fields, view_bytes *out) {
     view_moment moment = {.h = NAN, .hash = talus_world_hash(s->scene->world)};
     talus_world_bodies(s->scene->world, &moment.bodies);
+    moment.sand = view_sand_of_world(s->scene->world);
     view_pack_frame(&moment, fields, out);
 }
 

@@ -23,6 +23,9 @@ typedef struct talus_moment {
     const talus_mass *mass; ///< of the shapes at density 1, infinite for unbounded ones and meshes;
                             ///< NULL: not worked out
     const double *friction; ///< between materials, materials × materials; NULL: the geometric mean
+    talus_sand_frame sand;  ///< of recordings; of a world: none
+    double sand_cell;       ///< edge of a cell of its grid [m]; 0: there is no sand
+    double sand_density;    ///< of its grains
 } talus_moment;
 
 /// Gets moments, and owns what they point to: a moment is valid until the next is read.

@@ -12,7 +12,9 @@ TALUS_EXTERN_C_BEGIN
     X("speed", "speed of the centre of mass [m/s]")                                                \
     X("size", "radius of the ball (2D: disk) of the same volume [m]")                              \
     X("material", "a colour for each material")                                                    \
-    X("id", "a colour for each grain")
+    X("id", "a colour for each grain")                                                             \
+    X("pressure", "of the grains of sand [Pa]; bodies are grey")                                   \
+    X("inertial", "inertial number of sand; bodies are grey")
 
 /// How a picture is made; begin with talus_picture_default().
 typedef struct talus_picture_def {
@@ -22,7 +24,7 @@ typedef struct talus_picture_def {
     const char *colour; ///< a text of TALUS_PICTURE_COLOUR_LIST; NULL: "speed"
     bool dark;          ///< ground and lines for a dark page
     bool clear;         ///< the background is transparent, shadows on the ground too
-    double low, high;   ///< values at the ends of the colour map, for speed and size; equal: least
+    double low, high;   ///< values at the ends of the colour map, where there is one; equal: least
                         ///< and largest of the moment
     double force;       ///< force that is drawn as thick as a grain [N]; 0: by the moment's
     const double *box;  ///< what is to be seen: 3 least and 3 largest coordinates; NULL: by

@@ -35,16 +35,23 @@ typedef enum talus_precision {
 } talus_precision;
 
 /// What a frame may leave out: X(name, text, what it is). Positions, and which bodies touch and
-/// how, are always there.
+/// how, are always there; nodes of the grid of sand where anything about them is.
 #define TALUS_FIELD_LIST(X)                                                                        \
     X(TALUS_FIELD_ORIENTATION, "orientation", "of bodies")                                         \
-    X(TALUS_FIELD_VELOCITY, "velocity", "of bodies")                                               \
+    X(TALUS_FIELD_VELOCITY, "velocity", "of bodies, and of particles of sand")                     \
     X(TALUS_FIELD_SPIN, "spin", "of bodies")                                                       \
     X(TALUS_FIELD_POINT, "point", "of contacts")                                                   \
     X(TALUS_FIELD_NORMAL, "normal", "of contacts")                                                 \
     X(TALUS_FIELD_GAP, "gap", "of contacts")                                                       \
     X(TALUS_FIELD_IMPULSE, "impulse", "of contacts")                                               \
-    X(TALUS_FIELD_SLIP, "slip", "relative velocity at contacts")
+    X(TALUS_FIELD_SLIP, "slip", "relative velocity at contacts")                                   \
+    X(TALUS_FIELD_VOLUME, "volume", "of grain material in a particle of sand")                     \
+    X(TALUS_FIELD_FRAME, "frame", "of a particle of sand: half axes of what it stands for")        \
+    X(TALUS_FIELD_INERTIAL, "inertial", "inertial number of particles of sand")                    \
+    X(TALUS_FIELD_PRESSURE, "pressure", "at particles of sand")                                    \
+    X(TALUS_FIELD_GRID_FRACTION, "grid-fraction", "of grains in the space of a node of the grid")  \
+    X(TALUS_FIELD_GRID_PRESSURE, "grid-pressure", "of the sand at nodes of the grid")              \
+    X(TALUS_FIELD_GRID_VELOCITY, "grid-velocity", "of the sand at nodes of the grid")
 
 typedef enum talus_field {
 #define TALUS_FIELD_ENUM(name, text, what) name,
@@ -131,9 +138,32 @@ typedef struct talus_playback_info {
     double gravity[3], period[3], step, tolerance;     ///< of the world (talus_world_def)
     const char *scheme, *solver;                       ///< likewise, as texts
     int32_t threads;
-    double wall_seconds; ///< that the run took, up to the last flush
-    const char *machine; ///< processor, cores, memory and system it ran on
+    double wall_seconds;   ///< that the run took, up to the last flush
+    bool sand;             ///< frames hold sand
+    double sand_cell;      ///< edge of a cell of its grid [m]
+    double sand_origin[3]; ///< lower corner of its box [m]
+    int32_t sand_cells[3]; ///< along the axes
+    double sand_density;   ///< of the grain material
+    const char *machine;   ///< processor, cores, memory and system it ran on
 } talus_playback_info;
+
+/// Sand of a frame, in the order in which particles were added.
+typedef struct talus_sand_frame {
+    int64_t count;
+    const int64_t *id;      ///< ascending
+    const double *position; ///< 3 each
+    const double *velocity; ///< 3 each
+    const double *volume;   ///< of grain material
+    const double *frame;    ///< 6 each, xx, yy, zz, xy, xz, yz: half axes are roots of eigenvalues
+    const double *inertial; ///< inertial number
+    const double *pressure; ///< of the last step, between nodes [Pa]
+    int64_t nodes;          ///< that have sand around them
+    const int32_t *node; ///< 3 each: place in the grid, in cells from the lower corner of the box
+    const double *node_fraction; ///< of grains
+    const double *node_pressure; ///< [Pa]
+    const double *node_velocity; ///< 3 each
+    double lost;                 ///< volume that has left through free faces
+} talus_sand_frame;
 
 /// A frame; the arrays are borrowed until the next frame is read. Of fields that were not recorded
 /// orientations are none, and the others NaN.
@@ -143,6 +173,7 @@ typedef struct talus_frame {
     uint64_t hash;          ///< talus_world_hash at that moment
     talus_body_view bodies; ///< without `centre`
     talus_contact_view contacts;
+    talus_sand_frame sand;
 } talus_frame;
 
 /// Open a recording as its last flush left it. It may be written meanwhile: what is read is always

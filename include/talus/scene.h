@@ -28,6 +28,8 @@ typedef struct talus_scene_info {
     int32_t dim;
     int32_t bodies, free_bodies;       ///< after generation, of those there at the start
     int32_t later_bodies;              ///< that enter later (rain)
+    int64_t particles;                 ///< of sand, at the start
+    double sand_bytes;                 ///< memory that the sand takes, estimated
     double until;                      ///< end of the run [s]
     int64_t steps;                     ///< most steps; 0: no limit
     double frame_interval;             ///< time between recorded frames [s]
@@ -41,7 +43,7 @@ typedef struct talus_scene_info {
     double checkpoint_interval;        ///< between checkpoints that are kept [s]; 0: none are
     const char *start_path;            ///< the recording it starts from; "": none
     bool stop_at_rest;                 ///< end when the kinetic energy stays below rest_energy
-    double rest_energy;                ///< [J] per free body
+    double rest_energy;                ///< [J] per free body and particle of sand
     uint64_t seed;
 } talus_scene_info;
 TALUS_API talus_scene_info talus_scene_get_info(const talus_scene *s);

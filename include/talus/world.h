@@ -275,6 +275,10 @@ typedef struct talus_sand_def {
     double cohesion;       ///< pressure that pulls it apart [Pa], >= 0, where it is dense
     double debonding;      ///< cohesion decays at this rate times the rate of strain, >= 0
     talus_transfer transfer;
+    double viscosity;  ///< η of the grains [Pa s], >= 0: a stress 2 η D besides that of friction
+    double correction; ///< share of what is too dense that each step makes room for by moving
+                       ///< particles apart, in [0, 1]
+    bool resample;     ///< split particles that are drawn out, merge those that are pressed flat
 } talus_sand_def;
 
 TALUS_API talus_sand_def talus_sand_default(void); ///< mu 0.5, φmax 0.6, density 2600, faces slip
@@ -304,6 +308,8 @@ typedef struct talus_sand_view {
     double lost;               ///< volume that has left through free faces
 } talus_sand_view;
 TALUS_API void talus_world_sand(const talus_world *w, talus_sand_view *out);
+/// The sand as it was added; false where there is none.
+TALUS_API bool talus_world_sand_def(const talus_world *w, talus_sand_def *out);
 
 /// What one step did. Energies in J, over this step where they are works or losses. They close:
 ///     kinetic + potential + elastic (now) = the same before + work − all losses.

@@ -239,6 +239,23 @@ static int collide_points(const tl_collide *c, int32_t a, int32_t b, tl_touch *o
     return tl_pair_points(c->dim, &pa, &pb, c->reach, out);
 }
 
+// The nearest place of a mesh to a ball at x, as one point of the two.
+static int collide_probe_mesh(const tl_placed *ball, const tl_placed *mesh, double reach,
+                              tl_touch *out) {
+    const double r = ball->shape->radius;
+    tl_mesh_place place;
+    double x[3];
+    tl_sub3(ball->pose->x, mesh->pose->x, x);
+    tl_rotate_back(mesh->pose->q, x, x);
+    if (!tl_mesh_nearest(mesh->solid->mesh, x, reach + r, &place)) return 0;
+    *out = (tl_touch){.gap = (place.behind ? -place.distance : place.distance) - r,
+                      .feature = (uint32_t)place.facet};
+    tl_rotate(mesh->pose->q, place.normal, out->normal);
+    tl_rotate(mesh->pose->q, place.point, out->arm_b);
+    tl_scale3(-r, out->normal, out->arm_a);
+    return 1;
+}
+
 bool tl_collide_probe(const tl_collide *c, int32_t ball, const double x[3], int32_t item,
                       double reach, tl_touch *out) {
     const tl_solid *solid = c->shape[ball];
@@ -249,8 +266,9 @@ bool tl_collide_probe(const tl_collide *c, int32_t ball, const double x[3], int3
     for (int32_t part = i->first; part < i->first + i->count; part++) {
         const tl_placed b = collide_place(c, part, &c->pose[part]);
         tl_touch point[TL_PAIR_MOST];
-        if (b.solid->mesh || !tl_pair_is_known(a.shape->kind, b.shape->kind)) continue;
-        const int count = tl_pair_points(c->dim, &a, &b, reach, point);
+        if (!tl_pair_is_known(a.shape->kind, b.shape->kind)) continue;
+        const int count = b.solid->mesh ? collide_probe_mesh(&a, &b, reach, point)
+                                        : tl_pair_points(c->dim, &a, &b, reach, point);
         for (int k = 0; k < count; k++) {
             if (found && point[k].gap >= out->gap) continue;
             *out = point[k];
@@ -419,6 +437,20 @@ static talus_status collide_take_poses(tl_collide *c, const tl_pose *pose) {
     return TALUS_OK;
 }
 
+static void collide_place_walls(tl_collide *c) {
+    for (int32_t u = 0; u < c->wall_count; u++) {
+        const int32_t k = c->wall_part[u];
+        tl_walls_place(c->dim, &c->part[k].solid->shape, &c->pose[k], &c->walls[u]);
+    }
+}
+
+void tl_collide_move(tl_collide *c, const tl_pose *pose) {
+    if (c->item_count == 0) return;
+    const talus_status status = collide_take_poses(c, pose); // its memory is there
+    (void)status;
+    collide_place_walls(c);
+}
+
 talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach, int32_t threads) {
     c->touch_total = 0;
     TL_REQUIRE(c->ctx, reach >= 0.0 && isfinite(reach), TALUS_ERR_ARG,
@@ -434,10 +466,7 @@ talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach,
     TL_TRY(tl_team_reserve(c->ctx, c->size));
     TL_TRY(collide_divide(c));
     TL_TRY(collide_take_poses(c, pose));
-    for (int32_t u = 0; u < c->wall_count; u++) {
-        const int32_t k = c->wall_part[u];
-        tl_walls_place(c->dim, &c->part[k].solid->shape, &c->pose[k], &c->walls[u]);
-    }
+    collide_place_walls(c);
     TL_TRY(tl_grid_build(c));
     TL_TRY(tl_search_pairs(c));
     return collide_fill(c);

@@ -71,9 +71,10 @@ talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach,
 /// The points of the last search, sorted by (a, b, feature); borrowed until the next.
 const tl_touch *tl_collide_touches(const tl_collide *c, int64_t *count);
 
-/// The nearest point of an item, at the poses of the last search, to a ball of the given shape at
-/// x, as a touch of the ball (a) with the item (b); false: it is farther than reach. Meshes are not
-/// seen.
+/// The items are at these poses now, for probes; to be called after a search, with the same items.
+void tl_collide_move(tl_collide *c, const tl_pose *pose);
+/// The nearest point of an item, at the poses of the last search or move, to a ball of the given
+/// shape at x, as a touch of the ball (a) with the item (b); false: it is farther than reach.
 bool tl_collide_probe(const tl_collide *c, int32_t ball, const double x[3], int32_t item,
                       double reach, tl_touch *out);
 /// Contact points of items a < b alone, at other poses than those of the search; in no order, and a

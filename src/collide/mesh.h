@@ -70,4 +70,16 @@ bool tl_mesh_is_near(const tl_mesh *m, const double x[3], double reach);
 int64_t tl_mesh_points(int32_t dim, const tl_placed *shape, const tl_placed *mesh, double reach,
                        tl_touch *out);
 
+/// A place of the surface and how a point lies to it.
+typedef struct tl_mesh_place {
+    int32_t facet;
+    bool behind;      ///< the point is within the solid
+    double distance;  ///< >= 0
+    double point[3];  ///< of the surface
+    double normal[3]; ///< out of the solid; of a sheet, to the side of the point
+} tl_mesh_place;
+/// The place nearest to x (in the frame of the mesh). False: it is farther than `reach`, and x is
+/// not within a solid.
+bool tl_mesh_nearest(const tl_mesh *m, const double x[3], double reach, tl_mesh_place *out);
+
 #endif // TL_COLLIDE_MESH_H

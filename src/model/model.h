@@ -101,6 +101,10 @@ typedef struct tl_model_ops {
                    const double *after);
     /// End the step with the new velocities.
     void (*commit)(tl_model *m, const tl_step *step, const double *v);
+    /// After all models have committed, the items are where they are at the end of the step: what
+    /// fills space makes way for them. Arguments as for `meet`. NULL: not wanted.
+    void (*settle)(tl_model *m, const tl_step *step, const tl_collide *c, int32_t ball,
+                   const tl_obstacle *obstacle, int32_t count);
     /// Add the sums of the present state; potential of gravity, 0 at the origin.
     void (*account)(const tl_model *m, const double gravity[3], tl_account *add);
     /// Continue a hash over the whole state.

@@ -71,10 +71,10 @@ static const series_kind series_kinds[] = {
 enum { SERIES = sizeof series_kinds / sizeof *series_kinds };
 
 // Tasks in the order of subjects.
-static const tl_task *const tasks[] = {&tl_task_profile,   &tl_task_field, &tl_task_neighbours,
-                                       &tl_task_sizes,     &tl_task_rose,  &tl_task_forces,
-                                       &tl_task_flow,      &tl_task_walls, &tl_task_deposit,
-                                       &tl_task_discharge, &tl_task_pairs, &tl_task_energy};
+static const tl_task *const tasks[] = {
+    &tl_task_profile, &tl_task_field,  &tl_task_neighbours, &tl_task_sizes,   &tl_task_rose,
+    &tl_task_forces,  &tl_task_flow,   &tl_task_walls,      &tl_task_deposit, &tl_task_discharge,
+    &tl_task_pairs,   &tl_task_energy, &tl_task_sand};
 
 enum { TASKS = sizeof tasks / sizeof *tasks };
 
@@ -112,11 +112,14 @@ static talus_status analyse_choose(tl_analysis *a) {
         TL_REQUIRE(a->ctx, a->info.steps > 0 || subject != TL_SUBJECT_energy, TALUS_ERR_ARG,
                    "energy: the recording has no ledger (output: {ledger: yes} in the scene "
                    "records it)");
+        TL_REQUIRE(a->ctx, a->info.sand || subject != TL_SUBJECT_sand, TALUS_ERR_ARG,
+                   "sand: the recording has no sand as a continuum ('sand' in the scene)");
         a->wanted[subject] = true;
     }
     for (int k = 0; k < TL_SUBJECTS && def->what_count == 0; k++)
         a->wanted[k] = (a->info.contacts || !analyse_needs_contacts(k)) &&
                        (k != TL_SUBJECT_energy || a->info.steps > 0) &&
+                       (k != TL_SUBJECT_sand || a->info.sand) &&
                        (k != TL_SUBJECT_discharge || def->plane_axis >= 0);
     return TALUS_OK;
 }

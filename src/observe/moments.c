@@ -130,6 +130,9 @@ talus_status talus_moments_read(talus_moments *m, talus_playback *p, int64_t fra
     out->time = f.time;
     out->bodies = f.bodies;
     out->contacts = f.contacts;
+    out->sand = f.sand;
+    out->sand_cell = info.sand ? info.sand_cell : 0.0;
+    out->sand_density = info.sand_density;
     tl_copy3(info.gravity, out->gravity);
     tl_copy3(info.period, out->period);
     TL_TRY(moments_tables(m, &(moments_source){.playback = p}, out));

@@ -85,7 +85,8 @@ enum {
     X(deposit, "Deposit", "height of the free surface and its slope: the angle of repose")         \
     X(discharge, "Discharge", "what passes through a plane (needs one)")                           \
     X(pairs, "Pair correlation", "how often two centres have a given distance")                    \
-    X(energy, "Energy", "where the energy went, from the ledger")
+    X(energy, "Energy", "where the energy went, from the ledger")                                  \
+    X(sand, "Sand", "run-out, height and mass of sand as a continuum, and what passed a plane")
 
 enum {
 #define TL_SUBJECT_ENUM(name, title, text) TL_SUBJECT_##name,

@@ -187,7 +187,9 @@ static void flat_item(flat_band *b, const tl_item *item) {
     if (item->surface < 0) {
         tone.wide = TL_MIN(tone.wide, 0.22 * r);
         flat_disc(b, at, r, &tone);
-        if (r < 6.0 * FLAT_SAMPLES || item->role != TL_ROLE_GRAIN || j->show->strands > 0) return;
+        if (item->body < 0 || r < 6.0 * FLAT_SAMPLES || item->role != TL_ROLE_GRAIN ||
+            j->show->strands > 0)
+            return;
         double x[3], end[2], begin[2]; // a mark that turns with it
         tl_rotate(item->q, (const double[3]){item->radius, 0.0, 0.0}, x);
         for (int k = 0; k < 2; k++) {

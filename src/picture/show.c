@@ -39,19 +39,20 @@ static int show_compare(const void *a, const void *b) {
 // The grains, without the outermost two hundredths on each side but with some room: a few grains
 // that fly off must not make all others small.
 static talus_status box_grains(talus_context *ctx, const talus_moment *m, double box[6],
-                               int32_t *grains) {
+                               int64_t *grains) {
     const talus_body_view *b = &m->bodies;
-    double *value = NULL, most = 0.0;
-    int32_t count = 0;
-    TL_TRY(TL_ALLOC(ctx, b->count, &value));
+    double *value = NULL, most = tl_show_sand_size(m);
+    int64_t count = 0;
+    TL_TRY(TL_ALLOC(ctx, b->count + m->sand.count, &value));
     for (int k = 0; k < 3; k++) {
         count = 0;
+        for (int64_t i = 0; i < m->sand.count; i++) value[count++] = m->sand.position[3 * i + k];
         for (int32_t i = 0; i < b->count; i++)
             if (tl_show_role(m, i) == TL_ROLE_GRAIN)
                 value[count++] = b->position[3 * (int64_t)i + k];
         if (count == 0) break;
         qsort(value, (size_t)count, sizeof *value, show_compare);
-        const int32_t out = count / 50;
+        const int64_t out = count / 50;
         box[k] = value[out], box[k + 3] = value[count - 1 - out];
         const double wide = box[k + 3] - box[k];
         box[k] = fmax(value[0], box[k] - 0.15 * wide);
@@ -114,7 +115,7 @@ static void box_widen(const talus_moment *m, double box[6], bool grains) {
 }
 
 talus_status talus_picture_box(talus_context *ctx, const talus_moment *m, double box[6]) {
-    int32_t grains = 0;
+    int64_t grains = 0;
     for (int k = 0; k < 6; k++) box[k] = 0.0;
     TL_TRY(box_grains(ctx, m, box, &grains));
     if (grains == 0)
@@ -129,26 +130,26 @@ talus_status talus_picture_box(talus_context *ctx, const talus_moment *m, double
 
 // ---- colours -----------------------------------------------------------------------------------
 
-typedef enum show_colour { COLOUR_SPEED, COLOUR_SIZE, COLOUR_MATERIAL, COLOUR_ID } show_colour;
-
-static talus_status show_find_colour(talus_context *ctx, const char *name, show_colour *out) {
+static talus_status show_find_colour(talus_context *ctx, const char *name, tl_colour_by *out) {
     static const char *const known[] = {
 #define SHOW_TEXT(text, what) text,
         TALUS_PICTURE_COLOUR_LIST(SHOW_TEXT)
 #undef SHOW_TEXT
     };
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < TL_COLOURS; k++)
         if (!name || strcmp(name, known[k]) == 0) {
-            *out = (show_colour)k;
+            *out = (tl_colour_by)k;
             return TALUS_OK;
         }
-    return tl_fail(ctx, TALUS_ERR_UNKNOWN,
-                   "picture: unknown colour '%s'; there are speed, size, material, id", name);
+    return tl_fail(
+        ctx, TALUS_ERR_UNKNOWN,
+        "picture: unknown colour '%s'; there are speed, size, material, id, pressure, inertial",
+        name);
 }
 
 // What a map shows of a grain.
-static double show_value(const talus_moment *m, show_colour colour, int32_t i) {
-    if (colour == COLOUR_SPEED) return tl_norm3(m->bodies.velocity + 3 * (int64_t)i);
+static double show_value(const talus_moment *m, tl_colour_by colour, int32_t i) {
+    if (colour == TL_COLOUR_SPEED) return tl_norm3(m->bodies.velocity + 3 * (int64_t)i);
     const talus_shape_def *s = &m->shape[m->bodies.shape[i]];
     const double *h = s->half, r = s->radius;
     const bool flat = m->dim == 2;
@@ -167,39 +168,54 @@ static double show_value(const talus_moment *m, show_colour colour, int32_t i) {
 
 talus_status talus_picture_range(talus_context *ctx, const talus_moment *m, const char *colour,
                                  double *low, double *high) {
-    show_colour by = COLOUR_SPEED;
+    tl_colour_by by = TL_COLOUR_SPEED;
     *low = *high = 0.0;
     TL_TRY(show_find_colour(ctx, colour, &by));
-    if (by != COLOUR_SPEED && by != COLOUR_SIZE) return TALUS_OK;
+    if (by == TL_COLOUR_MATERIAL || by == TL_COLOUR_ID) return TALUS_OK;
+    const bool bodies = by == TL_COLOUR_SPEED || by == TL_COLOUR_SIZE;
     double least = INFINITY, most = -INFINITY;
-    for (int32_t i = 0; i < m->bodies.count; i++) {
+    for (int64_t i = 0; i < m->sand.count; i++) {
+        const double v = tl_show_sand_value(m, by, i);
+        least = fmin(least, v), most = fmax(most, v);
+    }
+    for (int32_t i = 0; bodies && i < m->bodies.count; i++) {
         if (tl_show_role(m, i) != TL_ROLE_GRAIN) continue;
         const double v = show_value(m, by, i);
         least = fmin(least, v), most = fmax(most, v);
     }
-    if (by == COLOUR_SPEED) least = 0.0; // rest is the same colour in every picture
+    if (by != TL_COLOUR_SIZE) least = 0.0; // rest is the same colour in every picture
     if (least <= most) *low = least, *high = most;
     return TALUS_OK;
 }
 
+// The colour of a grain or of sand.
+static void show_colour(const talus_moment *m, tl_colour_by by, double low, double high,
+                        const tl_item *item, uint8_t c[3]) {
+    const bool sand = item->body < 0;
+    if (!sand && by >= TL_COLOUR_PRESSURE) return; // of sand alone
+    if (by == TL_COLOUR_MATERIAL && sand) {
+        talus_picture_map(0.0, c);
+    } else if (by == TL_COLOUR_MATERIAL) {
+        tl_rgb_kind(m->bodies.material[item->body], c);
+    } else if (by == TL_COLOUR_ID) {
+        tl_rgb_kind(sand ? (int32_t)(m->sand.id[item->particle] % 1000003) : item->body, c);
+    } else {
+        const double v =
+            sand ? tl_show_sand_value(m, by, item->particle) : show_value(m, by, item->body);
+        talus_picture_map(high > low ? (v - low) / (high - low) : 0.0, c);
+    }
+}
+
 static talus_status show_paint(tl_show *s, const talus_picture_def *def) {
     const talus_moment *m = s->moment;
-    show_colour by = COLOUR_SPEED;
+    tl_colour_by by = TL_COLOUR_SPEED;
     double low = def->low, high = def->high;
     TL_TRY(show_find_colour(s->ctx, def->colour, &by));
     if (!(low < high)) TL_TRY(talus_picture_range(s->ctx, m, def->colour, &low, &high));
     for (int32_t k = 0; k < s->items; k++) {
         tl_item *item = &s->item[k];
         uint8_t c[3] = {178, 180, 184};
-        if (item->role == TL_ROLE_GRAIN) {
-            const double v = show_value(m, by, item->body);
-            if (by == COLOUR_MATERIAL)
-                tl_rgb_kind(m->bodies.material[item->body], c);
-            else if (by == COLOUR_ID)
-                tl_rgb_kind(item->body, c);
-            else
-                talus_picture_map(high > low ? (v - low) / (high - low) : 0.0, c);
-        }
+        if (item->role == TL_ROLE_GRAIN) show_colour(m, by, low, high, item, c);
         item->colour = tl_rgb_pack(c);
     }
     return TALUS_OK;
@@ -293,7 +309,7 @@ static void show_add_plane(tl_show *s, int32_t i) {
 static talus_status show_fill(tl_show *s, int32_t detail) {
     const talus_moment *m = s->moment;
     talus_status status = TALUS_OK;
-    int64_t items = 0, planes = 0;
+    int64_t items = m->sand.count * tl_show_sand_samples(m), planes = 0;
     int32_t *made = NULL, room = 0;
     for (int32_t i = 0; i < m->bodies.count; i++) {
         items += show_parts(m, i);
@@ -318,6 +334,7 @@ static talus_status show_fill(tl_show *s, int32_t detail) {
         TL_GOTO(show_make_shape(s, &m->shape[shape], fine, &made[shape], &room));
         show_add_body(s, i, made[shape]);
     }
+    tl_show_add_sand(s);
 done:
     tl_free(s->ctx, made);
     return status;

@@ -22,7 +22,8 @@ typedef struct tl_item {
     double x[3], q[4]; ///< of its frame
     double radius;     ///< of the ball; of a surface: no point is farther from x
     int32_t surface;   ///< −1: a ball
-    int32_t body;
+    int32_t body;      ///< −1: sand
+    int64_t particle;  ///< of sand
     tl_rgb colour;
     tl_role role;
 } tl_item;
@@ -53,6 +54,28 @@ typedef struct tl_show {
     tl_strand *strand;
     int32_t strands;
 } tl_show;
+
+/// What the colour of a grain means, in the order of TALUS_PICTURE_COLOUR_LIST.
+typedef enum tl_colour_by {
+    TL_COLOUR_SPEED,
+    TL_COLOUR_SIZE,
+    TL_COLOUR_MATERIAL,
+    TL_COLOUR_ID,
+    TL_COLOUR_PRESSURE,
+    TL_COLOUR_INERTIAL,
+    TL_COLOURS
+} tl_colour_by;
+
+// ---- show_sand.c ----
+
+/// Half of the edge of the cube that has the volume of what a particle stands for, at most.
+double tl_show_sand_size(const talus_moment *m);
+/// What a map shows of a particle.
+double tl_show_sand_value(const talus_moment *m, tl_colour_by by, int64_t particle);
+/// How many balls stand for a particle: fewer where there are many.
+int32_t tl_show_sand_samples(const talus_moment *m);
+/// The balls of all particles, behind the items there are.
+void tl_show_add_sand(tl_show *s);
 
 /// `detail` of round surfaces as for talus_shape_surface. On failure nothing is left.
 talus_status tl_show_init(talus_context *ctx, const talus_moment *m, const talus_picture_def *def,

@@ -61,10 +61,41 @@ TL_INLINE tl_span tl_row_span(int d, int n, const tl_delassus *w, int64_t e) {
                      .size = p->body_start[body + 1] - p->body_start[body]};
 }
 
+// u += H_i z for blocks of 6 × 3, those of sand: the 18 numbers of a block are four vectors of four
+// and a pair, each times the part of z₀ z₁ z₂ z₀ … that it meets; rows are summed up at the end.
+TL_INLINE void tl_row_velocity_6_3(const tl_delassus *w, int32_t i, const double *z, double *u) {
+    const int64_t first = w->problem->h_start[i], last = w->problem->h_start[i + 1];
+    tl_vec4 sum[4] = {{0.0}};
+    tl_vec2 tail = {0.0};
+    for (int64_t e = first; e < last; e++) {
+        const double *h = w->h + 18 * e, *x = z + 3 * (int64_t)w->problem->h_body[e];
+        const tl_vec4 z0 = {x[0], x[1], x[2], x[0]}, z1 = {x[1], x[2], x[0], x[1]};
+        const tl_vec4 z2 = {x[2], x[0], x[1], x[2]};
+        const tl_vec2 end = {x[1], x[2]};
+        tl_vec4 h0, h1, h2, h3;
+        tl_vec2 c;
+        memcpy(&h0, h, sizeof h0);
+        memcpy(&h1, h + 4, sizeof h1);
+        memcpy(&h2, h + 8, sizeof h2);
+        memcpy(&h3, h + 12, sizeof h3);
+        sum[0] += h0 * z0;
+        sum[1] += h1 * z1;
+        sum[2] += h2 * z2;
+        sum[3] += h3 * z0;
+        memcpy(&c, h + 16, sizeof c);
+        tail += c * end;
+    }
+    for (int k = 0; k < 18; k++) u[k / 3] += k < 16 ? sum[k / 4][k % 4] : tail[k - 16];
+}
+
 // u += H_i z for block i. Six numbers are added up in two lanes.
 TL_INLINE void tl_row_velocity(int d, int n, const tl_delassus *w, int32_t i, const double *z,
                                double *u) {
     const int64_t first = w->problem->h_start[i], last = w->problem->h_start[i + 1];
+    if (d == 6 && n == 3) {
+        tl_row_velocity_6_3(w, i, z, u);
+        return;
+    }
     if (n == 6) {
         tl_vec2 sum[TL_MAX_DIM] = {{0.0}};
         for (int64_t e = first; e < last; e++) {
@@ -98,6 +129,15 @@ TL_INLINE void tl_block_spread(int d, int n, const tl_span span, const double *a
     const double *block = a + span.at;
     double *zb = z + span.dof;
     const double *scale = s ? s + span.dof : NULL;
+    if (d == 6 && n == 3) { // rows of three, with what follows them in a fourth lane
+        tl_vec4 part = {block[15] * x[5], block[16] * x[5], block[17] * x[5], 0.0}, row;
+        for (int k = 0; k < 5; k++) {
+            memcpy(&row, block + 3 * (ptrdiff_t)k, sizeof row);
+            part += row * x[k];
+        }
+        for (int m = 0; m < 3; m++) zb[m] += scale ? scale[m] * part[m] : part[m];
+        return;
+    }
     if (n == 6) {
         for (int m = 0; m < 6; m += 2) {
             tl_vec2 part = {0.0}, column, sum;

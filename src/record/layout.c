@@ -52,12 +52,38 @@ bool tl_column_is_contact(int column) {
     return strncmp(tl_column_defs[column].path, "/contacts/", 10) == 0;
 }
 
+bool tl_column_is_sand(int column) { return strncmp(tl_column_defs[column].path, "/sand", 5) == 0; }
+
+bool tl_column_is_kept(int column, bool contacts, bool sand, const bool without[TALUS_FIELDS]) {
+    const talus_field field = tl_column_field(column);
+    const bool grid = !without[TALUS_FIELD_GRID_FRACTION] || !without[TALUS_FIELD_GRID_PRESSURE] ||
+                      !without[TALUS_FIELD_GRID_VELOCITY];
+    if (column == TL_NODE_PLACE || column == TL_NODE_OFFSET) return sand && grid;
+    return (contacts || !tl_column_is_contact(column)) && (sand || !tl_column_is_sand(column)) &&
+           (field == TALUS_FIELDS || !without[field]);
+}
+
 talus_field tl_column_field(int column) {
     switch (column) {
     case TL_FRAME_ORIENTATION:
         return TALUS_FIELD_ORIENTATION;
     case TL_FRAME_VELOCITY:
+    case TL_SAND_VELOCITY:
         return TALUS_FIELD_VELOCITY;
+    case TL_SAND_VOLUME:
+        return TALUS_FIELD_VOLUME;
+    case TL_SAND_FRAME:
+        return TALUS_FIELD_FRAME;
+    case TL_SAND_INERTIAL:
+        return TALUS_FIELD_INERTIAL;
+    case TL_SAND_PRESSURE:
+        return TALUS_FIELD_PRESSURE;
+    case TL_NODE_FRACTION:
+        return TALUS_FIELD_GRID_FRACTION;
+    case TL_NODE_PRESSURE:
+        return TALUS_FIELD_GRID_PRESSURE;
+    case TL_NODE_VELOCITY:
+        return TALUS_FIELD_GRID_VELOCITY;
     case TL_FRAME_SPIN:
         return TALUS_FIELD_SPIN;
     case TL_CONTACT_POINT:

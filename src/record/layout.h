@@ -65,6 +65,17 @@
     X(CONTACT_GAP, "/contacts/gap", 1, REAL, "m")                                                  \
     X(CONTACT_IMPULSE, "/contacts/impulse", 3, REAL, "N s")                                        \
     X(CONTACT_VELOCITY, "/contacts/velocity", 3, REAL, "m/s")                                      \
+    X(SAND_ID, "/sand/id", 1, INT64, "")                                                           \
+    X(SAND_POSITION, "/sand/position", 3, REAL, "m")                                               \
+    X(SAND_VELOCITY, "/sand/velocity", 3, REAL, "m/s")                                             \
+    X(SAND_VOLUME, "/sand/volume", 1, REAL, "m^d")                                                 \
+    X(SAND_FRAME, "/sand/frame", 6, REAL, "m^2")                                                   \
+    X(SAND_INERTIAL, "/sand/inertial", 1, REAL, "")                                                \
+    X(SAND_PRESSURE, "/sand/pressure", 1, REAL, "Pa")                                              \
+    X(NODE_PLACE, "/sand_nodes/place", 3, INT32, "cells")                                          \
+    X(NODE_FRACTION, "/sand_nodes/fraction", 1, REAL, "")                                          \
+    X(NODE_PRESSURE, "/sand_nodes/pressure", 1, REAL, "Pa")                                        \
+    X(NODE_VELOCITY, "/sand_nodes/velocity", 3, REAL, "m/s")                                       \
     X(CHECKPOINT_STATE, "/checkpoints/state", 1, FLOAT64, "")                                      \
     X(CHECKPOINT_EXTRA, "/checkpoints/extra", TALUS_CHECKPOINT_EXTRA, FLOAT64, "")                 \
     X(CHECKPOINT_TIME, "/checkpoints/time", 1, FLOAT64, "s")                                       \
@@ -76,6 +87,9 @@
     X(FRAME_TIME, "/frames/time", 1, FLOAT64, "s")                                                 \
     X(FRAME_STEP, "/frames/step", 1, INT64, "")                                                    \
     X(FRAME_HASH, "/frames/hash", 1, UINT64, "")                                                   \
+    X(SAND_LOST, "/sand/lost", 1, FLOAT64, "m^d")                                                  \
+    X(NODE_OFFSET, "/sand_nodes/offset", 1, INT64, "")                                             \
+    X(SAND_OFFSET, "/sand/offset", 1, INT64, "")                                                   \
     X(CONTACT_OFFSET, "/contacts/offset", 1, INT64, "")                                            \
     X(FRAME_OFFSET, "/frames/offset", 1, INT64, "")
 
@@ -123,6 +137,10 @@ typedef struct tl_column {
 
 /// Is the column one of contacts?
 bool tl_column_is_contact(int column);
+/// Is it one of sand, its nodes included?
+bool tl_column_is_sand(int column);
+/// Whether a recording has a column.
+bool tl_column_is_kept(int column, bool contacts, bool sand, const bool without[TALUS_FIELDS]);
 /// The field of talus_record_def.without that a column is of, or TALUS_FIELDS: it is always there.
 talus_field tl_column_field(int column);
 

@@ -145,19 +145,23 @@ talus_status tl_playback_rows(talus_playback *p, int column, int64_t first, int6
 }
 
 bool tl_playback_has(const talus_playback *p, int column) {
-    const talus_field field = tl_column_field(column);
-    return (p->info.contacts || !tl_column_is_contact(column)) &&
-           (field == TALUS_FIELDS || !p->info.without[field]);
+    return tl_column_is_kept(column, p->info.contacts, p->info.sand, p->info.without);
 }
 
 // Columns that must have the same number of rows do.
 static talus_status playback_check_rows(talus_playback *p) {
     static const struct {
         int first, last;
-    } groups[] = {{TL_SHAPE_KIND, TL_SHAPE_PARTS},           {TL_PART_KIND, TL_PART_ORIENTATION},
-                  {TL_MATERIAL_FRICTION, TL_MATERIAL_NAME},  {TL_BODY_SHAPE, TL_BODY_NAME},
-                  {TL_FRAME_POSITION, TL_FRAME_SPIN},        {TL_CONTACT_A, TL_CONTACT_VELOCITY},
-                  {TL_CHECKPOINT_EXTRA, TL_CHECKPOINT_KEPT}, {TL_FRAME_TIME, TL_FRAME_HASH}};
+    } groups[] = {{TL_SHAPE_KIND, TL_SHAPE_PARTS},
+                  {TL_PART_KIND, TL_PART_ORIENTATION},
+                  {TL_MATERIAL_FRICTION, TL_MATERIAL_NAME},
+                  {TL_BODY_SHAPE, TL_BODY_NAME},
+                  {TL_FRAME_POSITION, TL_FRAME_SPIN},
+                  {TL_CONTACT_A, TL_CONTACT_VELOCITY},
+                  {TL_CHECKPOINT_EXTRA, TL_CHECKPOINT_KEPT},
+                  {TL_FRAME_TIME, TL_SAND_LOST},
+                  {TL_SAND_ID, TL_SAND_PRESSURE},
+                  {TL_NODE_PLACE, TL_NODE_VELOCITY}};
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         for (int k = groups[g].first + 1; k <= groups[g].last; k++)
             if (tl_playback_has(p, k) && p->column[k].rows != p->column[groups[g].first].rows)
@@ -168,6 +172,8 @@ static talus_status playback_check_rows(talus_playback *p) {
         int offsets, entries;
     } counted[] = {{TL_FRAME_OFFSET, TL_FRAME_TIME},
                    {TL_CONTACT_OFFSET, TL_FRAME_TIME},
+                   {TL_SAND_OFFSET, TL_FRAME_TIME},
+                   {TL_NODE_OFFSET, TL_FRAME_TIME},
                    {TL_CHECKPOINT_OFFSET, TL_CHECKPOINT_STEP}};
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++)
         if (tl_playback_has(p, counted[k].offsets) &&
@@ -268,9 +274,29 @@ static talus_status playback_things(talus_playback *p, const int64_t before[TL_C
     return tl_playback_make_shapes(p);
 }
 
+// The grid of the sand, where there is some.
+static talus_status playback_sand(talus_playback *p) {
+    const hid_t file = tl_store_file(p->store);
+    talus_playback_info *info = &p->info;
+    double cells[3];
+    info->sand = H5Lexists(file, "/sand", H5P_DEFAULT) > 0;
+    if (!info->sand) return TALUS_OK;
+    bool ok = tl_attribute_read_numbers(file, "/sand", "cell", 1, &info->sand_cell) &&
+              tl_attribute_read_numbers(file, "/sand", "origin", 3, info->sand_origin) &&
+              tl_attribute_read_numbers(file, "/sand", "cells", 3, cells) &&
+              tl_attribute_read_numbers(file, "/sand", "density", 1, &info->sand_density) &&
+              info->sand_cell > 0.0 && isfinite(info->sand_cell);
+    for (int k = 0; ok && k < 3; k++) {
+        ok = isfinite(info->sand_origin[k]) && cells[k] >= 0.0 && cells[k] <= INT32_MAX;
+        info->sand_cells[k] = ok ? (int32_t)cells[k] : 0;
+    }
+    return ok ? TALUS_OK : tl_playback_damaged(p, "/sand", "has attributes missing or wrong");
+}
+
 static talus_status playback_open_columns(talus_playback *p) {
     const hid_t file = tl_store_file(p->store);
     p->info.contacts = H5Lexists(file, "/contacts", H5P_DEFAULT) > 0;
+    TL_TRY(playback_sand(p));
     for (int k = 0; k < TL_COLUMNS; k++) {
         if (!tl_playback_has(p, k)) continue;
         if (!tl_column_open(file, &tl_column_defs[k], &p->column[k]))

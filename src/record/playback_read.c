@@ -86,6 +86,38 @@ static talus_status read_contacts(talus_playback *p, int64_t frame, talus_contac
     return TALUS_OK;
 }
 
+static talus_status read_sand(talus_playback *p, int64_t frame, talus_sand_frame *out) {
+    int64_t first = 0, count = 0, nodes = 0;
+    TL_TRY(read_range(p, TL_SAND_OFFSET, frame, p->column[TL_SAND_ID].rows, INT64_MAX / 64, &first,
+                      &count));
+    TL_TRY(tl_playback_rows(p, TL_SAND_ID, first, count));
+    for (int k = TL_SAND_POSITION; k <= TL_SAND_PRESSURE; k++)
+        TL_TRY(read_reals(p, k, first, count));
+    TL_TRY(tl_playback_rows(p, TL_SAND_LOST, frame, 1));
+    if (tl_playback_has(p, TL_NODE_PLACE)) {
+        TL_TRY(read_range(p, TL_NODE_OFFSET, frame, p->column[TL_NODE_PLACE].rows, INT64_MAX / 64,
+                          &first, &nodes));
+        TL_TRY(tl_playback_rows(p, TL_NODE_PLACE, first, nodes));
+    }
+    for (int k = TL_NODE_FRACTION; k <= TL_NODE_VELOCITY; k++)
+        TL_TRY(read_reals(p, k, first, nodes));
+    *out = (talus_sand_frame){.count = count,
+                              .id = p->value[TL_SAND_ID],
+                              .position = p->value[TL_SAND_POSITION],
+                              .velocity = p->value[TL_SAND_VELOCITY],
+                              .volume = p->value[TL_SAND_VOLUME],
+                              .frame = p->value[TL_SAND_FRAME],
+                              .inertial = p->value[TL_SAND_INERTIAL],
+                              .pressure = p->value[TL_SAND_PRESSURE],
+                              .nodes = nodes,
+                              .node = p->value[TL_NODE_PLACE],
+                              .node_fraction = p->value[TL_NODE_FRACTION],
+                              .node_pressure = p->value[TL_NODE_PRESSURE],
+                              .node_velocity = p->value[TL_NODE_VELOCITY],
+                              .lost = tl_playback_number(p, TL_SAND_LOST, 0)};
+    return TALUS_OK;
+}
+
 static talus_status read_check_contacts(const talus_playback *p, const talus_frame *frame) {
     const talus_contact_view *c = &frame->contacts;
     for (int32_t i = 0; i < c->count; i++)
@@ -107,6 +139,7 @@ static talus_status read_frame(talus_playback *p, int64_t frame, talus_frame *ou
     TL_TRY(read_bodies(p, frame, &f.bodies));
     if (p->info.contacts) TL_TRY(read_contacts(p, frame, &f.contacts));
     TL_TRY(read_check_contacts(p, &f));
+    if (p->info.sand) TL_TRY(read_sand(p, frame, &f.sand));
     *out = f;
     return TALUS_OK;
 }

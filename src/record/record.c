@@ -23,6 +23,7 @@ talus_status tl_record_append(talus_recording *r, int column, int64_t rows, cons
 static void record_free(talus_recording *r) {
     if (!r) return;
     tl_record_forget_names(r);
+    tl_record_forget_sand(r);
     void *const owned[] = {r->path, r->ledger,      r->ledger_value, r->single,       r->state,
                            r->name, r->series_text, r->series_field, r->series_value, r->series};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(r->ctx, owned[k]);
@@ -101,6 +102,7 @@ talus_status talus_recording_create(talus_context *ctx, const char *path,
     r->contacts = def->contacts;
     r->precision = def->precision;
     memcpy(r->without, def->without, sizeof r->without);
+    r->sand = talus_world_sand_def(w, &(talus_sand_def){0});
     TL_GOTO(tl_record_set_text(ctx, def, &set));
     TL_GOTO(tl_store_create(ctx, path, &r->store));
     if (!tl_record_begin(r, def, w) || !tl_text_write(tl_store_file(r->store), "/set", set) ||
@@ -181,7 +183,9 @@ static talus_status record_rewind(talus_recording *r, int64_t checkpoint, int64_
         if (!tl_column_cut(&r->series[k], rows)) return tl_record_refused(r, "the series");
     TL_TRY(record_cut_counted(r, TL_FRAME_OFFSET, TL_FRAME_POSITION, TL_FRAME_SPIN, frames));
     TL_TRY(record_cut_counted(r, TL_CONTACT_OFFSET, TL_CONTACT_A, TL_CONTACT_VELOCITY, frames));
-    for (int k = TL_FRAME_TIME; k <= TL_FRAME_HASH; k++) TL_TRY(record_cut(r, k, frames));
+    TL_TRY(record_cut_counted(r, TL_SAND_OFFSET, TL_SAND_ID, TL_SAND_PRESSURE, frames));
+    TL_TRY(record_cut_counted(r, TL_NODE_OFFSET, TL_NODE_PLACE, TL_NODE_VELOCITY, frames));
+    for (int k = TL_FRAME_TIME; k <= TL_SAND_LOST; k++) TL_TRY(record_cut(r, k, frames));
     for (int k = TL_BODY_SHAPE; k <= TL_BODY_NAME; k++) TL_TRY(record_cut(r, k, bodies.count));
     TL_TRY(record_cut_checkpoints(r, checkpoint + 1));
     r->frames = frames;
@@ -206,6 +210,7 @@ static talus_status record_read_def(talus_recording *r, int64_t checkpoint) {
     TL_TRY(talus_playback_open(r->ctx, r->path, &p));
     const talus_playback_info info = talus_playback_get_info(p);
     r->contacts = info.contacts;
+    r->sand = info.sand;
     r->precision = info.precision;
     memcpy(r->without, info.without, sizeof r->without);
     r->seconds = info.wall_seconds;

@@ -158,17 +158,17 @@ static talus_status record_new_bodies(talus_recording *r, const talus_world *w,
 
 // ---- what does ----
 
-// Rows of a column of reals, in the precision of the recording.
-static talus_status record_reals(talus_recording *r, int column, int64_t rows,
-                                 const double *values) {
+talus_status tl_record_reals(talus_recording *r, int column, int64_t rows, const double *values) {
     const int32_t width = tl_column_defs[column].width;
     const int64_t count = rows * width;
     if (!tl_record_has(r, column)) return TALUS_OK;
     if (r->precision == TALUS_PRECISION_DOUBLE) return tl_record_append(r, column, rows, values);
     TL_TRY(TL_RESERVE(r->ctx, count, &r->single));
-    if (r->precision == TALUS_PRECISION_SINGLE)
+    // Volumes hardly ever change: they take no room, and their sum is to be right.
+    if (r->precision == TALUS_PRECISION_SINGLE || column == TL_SAND_VOLUME)
         tl_round_single(count, values, r->single);
-    else if (column == TL_FRAME_POSITION || column == TL_CONTACT_POINT)
+    else if (column == TL_FRAME_POSITION || column == TL_CONTACT_POINT ||
+             column == TL_SAND_POSITION)
         tl_round_places(r->unit, count, values, r->single);
     else if (column == TL_FRAME_ORIENTATION || column == TL_CONTACT_NORMAL)
         tl_round_places(tl_round_unit(TL_RECORD_TURN), count, values, r->single);
@@ -178,10 +178,10 @@ static talus_status record_reals(talus_recording *r, int column, int64_t rows,
 }
 
 static talus_status record_bodies(talus_recording *r, const talus_body_view *b) {
-    TL_TRY(record_reals(r, TL_FRAME_POSITION, b->count, b->position));
-    TL_TRY(record_reals(r, TL_FRAME_ORIENTATION, b->count, b->orientation));
-    TL_TRY(record_reals(r, TL_FRAME_VELOCITY, b->count, b->velocity));
-    return record_reals(r, TL_FRAME_SPIN, b->count, b->spin);
+    TL_TRY(tl_record_reals(r, TL_FRAME_POSITION, b->count, b->position));
+    TL_TRY(tl_record_reals(r, TL_FRAME_ORIENTATION, b->count, b->orientation));
+    TL_TRY(tl_record_reals(r, TL_FRAME_VELOCITY, b->count, b->velocity));
+    return tl_record_reals(r, TL_FRAME_SPIN, b->count, b->spin);
 }
 
 static talus_status record_contacts(talus_recording *r, const talus_contact_view *c) {
@@ -189,11 +189,11 @@ static talus_status record_contacts(talus_recording *r, const talus_contact_view
     TL_TRY(tl_record_append(r, TL_CONTACT_B, c->count, c->b));
     TL_TRY(tl_record_append(r, TL_CONTACT_FEATURE, c->count, c->feature));
     TL_TRY(tl_record_append(r, TL_CONTACT_STATUS, c->count, c->status));
-    TL_TRY(record_reals(r, TL_CONTACT_POINT, c->count, c->point));
-    TL_TRY(record_reals(r, TL_CONTACT_NORMAL, c->count, c->normal));
-    TL_TRY(record_reals(r, TL_CONTACT_GAP, c->count, c->gap));
-    TL_TRY(record_reals(r, TL_CONTACT_IMPULSE, c->count, c->impulse));
-    TL_TRY(record_reals(r, TL_CONTACT_VELOCITY, c->count, c->velocity));
+    TL_TRY(tl_record_reals(r, TL_CONTACT_POINT, c->count, c->point));
+    TL_TRY(tl_record_reals(r, TL_CONTACT_NORMAL, c->count, c->normal));
+    TL_TRY(tl_record_reals(r, TL_CONTACT_GAP, c->count, c->gap));
+    TL_TRY(tl_record_reals(r, TL_CONTACT_IMPULSE, c->count, c->impulse));
+    TL_TRY(tl_record_reals(r, TL_CONTACT_VELOCITY, c->count, c->velocity));
     return tl_record_append(r, TL_CONTACT_OFFSET, 1, &r->column[TL_CONTACT_A].rows);
 }
 
@@ -209,6 +209,7 @@ talus_status tl_record_frame(talus_recording *r, const talus_world *w, int64_t s
     TL_TRY(record_new_bodies(r, w, &bodies));
     TL_TRY(record_bodies(r, &bodies));
     if (r->contacts) TL_TRY(record_contacts(r, &contacts));
+    if (r->sand) TL_TRY(tl_record_sand(r, w));
     TL_TRY(tl_record_append(r, TL_FRAME_TIME, 1, &time_now));
     TL_TRY(tl_record_append(r, TL_FRAME_STEP, 1, &step));
     TL_TRY(tl_record_append(r, TL_FRAME_HASH, 1, &hash));

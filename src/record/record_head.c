@@ -17,14 +17,13 @@
 #define HEAD_STATE_CHUNK (1 << 20) // of checkpoints
 
 bool tl_record_has(const talus_recording *r, int column) {
-    const talus_field field = tl_column_field(column);
-    return (r->contacts || !tl_column_is_contact(column)) &&
-           (field == TALUS_FIELDS || !r->without[field]);
+    return tl_column_is_kept(column, r->contacts, r->sand, r->without);
 }
 
 static bool head_is_small(int column) {
     const char *path = tl_column_defs[column].path;
-    return (strncmp(path, "/frames/", 8) != 0 && !tl_column_is_contact(column)) ||
+    return (strncmp(path, "/frames/", 8) != 0 && !tl_column_is_contact(column) &&
+            !tl_column_is_sand(column)) ||
            column >= TL_FRAME_TIME;
 }
 
@@ -140,23 +139,26 @@ bool tl_record_mark(talus_recording *r, bool finished) {
            tl_attribute_integer(file, "/", "finished", finished);
 }
 
-static size_t head_chunk(int column, bool single, int32_t bodies) {
+static size_t head_chunk(int column, bool single, int64_t bodies, int64_t particles) {
     if (column == TL_CHECKPOINT_STATE) return HEAD_STATE_CHUNK;
     if (head_is_small(column)) return HEAD_SMALL_CHUNK;
     const size_t real = single ? sizeof(float) : sizeof(double);
-    const size_t bytes = (size_t)bodies * (size_t)tl_column_defs[column].width * real;
+    const int64_t rows = tl_column_is_sand(column) ? particles : bodies;
+    const size_t bytes = (size_t)rows * (size_t)tl_column_defs[column].width * real;
     return bytes > HEAD_CHUNK_MOST    ? HEAD_CHUNK_MOST
            : bytes < HEAD_CHUNK_LEAST ? HEAD_CHUNK_LEAST
                                       : bytes;
 }
 
-static bool head_columns(talus_recording *r, hid_t file, int32_t bodies) {
-    static const int offsets[] = {TL_FRAME_OFFSET, TL_CONTACT_OFFSET, TL_CHECKPOINT_OFFSET};
+static bool head_columns(talus_recording *r, hid_t file, int64_t bodies, int64_t particles) {
+    static const int offsets[] = {TL_FRAME_OFFSET, TL_CONTACT_OFFSET, TL_SAND_OFFSET,
+                                  TL_NODE_OFFSET, TL_CHECKPOINT_OFFSET};
     const bool single = r->precision != TALUS_PRECISION_DOUBLE;
     const int64_t zero = 0;
     for (int k = 0; k < TL_COLUMNS; k++)
-        if (tl_record_has(r, k) && !tl_column_create(file, &tl_column_defs[k], single,
-                                                     head_chunk(k, single, bodies), &r->column[k]))
+        if (tl_record_has(r, k) &&
+            !tl_column_create(file, &tl_column_defs[k], single,
+                              head_chunk(k, single, bodies, particles), &r->column[k]))
             return false;
     for (int32_t k = 0; k < tl_ledger_fields(); k++) {
         char path[64];
@@ -183,14 +185,28 @@ static double head_unit(const talus_world *w, int32_t dim) {
     return tl_round_unit(TL_RECORD_FINE * (isfinite(smallest) ? smallest : 1.0));
 }
 
+// The grid that sand lies on.
+static bool head_sand(const talus_world *w, hid_t file) {
+    talus_sand_def sand;
+    if (!talus_world_sand_def(w, &sand)) return true;
+    const double cells[3] = {sand.cells[0], sand.cells[1], sand.cells[2]};
+    return tl_attribute_numbers(file, "/sand", "cell", 0, &sand.cell) &&
+           tl_attribute_numbers(file, "/sand", "origin", 3, sand.origin) &&
+           tl_attribute_numbers(file, "/sand", "cells", 3, cells) &&
+           tl_attribute_numbers(file, "/sand", "density", 0, &sand.density);
+}
+
 bool tl_record_begin(talus_recording *r, const talus_record_def *def, const talus_world *w) {
     const hid_t file = tl_store_file(r->store);
     const talus_world_def world = talus_world_get_def(w);
     talus_body_view bodies;
+    talus_sand_view sand;
     talus_world_bodies(w, &bodies);
+    talus_world_sand(w, &sand);
     r->unit = r->precision == TALUS_PRECISION_COMPACT ? head_unit(w, world.dim) : 0.0;
     return head_attributes(r, file, def, &world) && head_commits(r, file) &&
-           tl_record_mark(r, false) && head_columns(r, file, bodies.count);
+           tl_record_mark(r, false) && head_columns(r, file, bodies.count, sand.count) &&
+           head_sand(w, file);
 }
 
 static talus_status head_read_names(talus_recording *r) {

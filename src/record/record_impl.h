@@ -3,16 +3,19 @@
 //     record.c        begun, appended to, flushed, closed
 //     record_head.c   what stands at its beginning; opened again to go on
 //     record_frame.c  shapes, materials, bodies, contacts of a frame
+//     record_sand.c   particles of sand and nodes of its grid
 #ifndef TL_RECORD_RECORD_IMPL_H
 #define TL_RECORD_RECORD_IMPL_H
 #include "record/layout.h"
 #include "record/series.h"
 
+typedef struct tl_sand_nodes tl_sand_nodes;
+
 struct talus_recording {
     talus_context *ctx;
     char *path;
     tl_store *store;
-    bool contacts;
+    bool contacts, sand;
     talus_precision precision;
     bool without[TALUS_FIELDS];
     double unit; // compact: lengths are multiples of it [m]
@@ -33,10 +36,11 @@ struct talus_recording {
     tl_column *series;
     double *series_value; // likewise, of each series
     int32_t series_count;
-    float *single; // numbers on their way into the file
-    double *state; // likewise, of a checkpoint
-    int32_t *name; // of bodies that are new: indices of names
-    char **known;  // names so far; the bytes of /names/text
+    float *single;        // numbers on their way into the file
+    double *state;        // likewise, of a checkpoint
+    tl_sand_nodes *nodes; // of the grid of sand; made when there is some
+    int32_t *name;        // of bodies that are new: indices of names
+    char **known;         // names so far; the bytes of /names/text
     int32_t known_count, known_room;
 };
 
@@ -64,6 +68,12 @@ bool tl_record_mark(talus_recording *r, bool finished);
 /// Shapes, materials and bodies that are new, and a row of each column of bodies and contacts.
 talus_status tl_record_frame(talus_recording *r, const talus_world *w,
                              int64_t step) TALUS_MUST_CHECK;
+/// Rows of a column of reals, in the precision of the recording; nothing where it has no such.
+talus_status tl_record_reals(talus_recording *r, int column, int64_t rows,
+                             const double *values) TALUS_MUST_CHECK;
+/// A frame of the sand.
+talus_status tl_record_sand(talus_recording *r, const talus_world *w) TALUS_MUST_CHECK;
+void tl_record_forget_sand(talus_recording *r);
 void tl_record_forget_names(talus_recording *r);
 /// The name of that index is this (when a file is opened again).
 talus_status tl_record_add_name(talus_recording *r, const char *name) TALUS_MUST_CHECK;

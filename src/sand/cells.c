@@ -42,16 +42,20 @@ static bool cells_pass(tl_cells *g, int64_t count, int from, int shift) {
     return true;
 }
 
+talus_status tl_cells_reserve_sort(talus_context *ctx, tl_cells *g, int64_t count) {
+    if (count + 1 <= g->sort_room) return TALUS_OK;
+    const int64_t room = count + count / 8 + 1;
+    for (int k = 0; k < 2; k++) {
+        TL_TRY(tl_realloc(ctx, 0, room, sizeof *g->key[k], &g->key[k]));
+        TL_TRY(tl_realloc(ctx, 0, room, sizeof *g->index[k], &g->index[k]));
+    }
+    g->sort_room = room;
+    return TALUS_OK;
+}
+
 talus_status tl_cells_sort(talus_context *ctx, tl_cells *g, int64_t count, const double *x,
                            const int64_t **order) {
-    if (count + 1 > g->sort_room) {
-        const int64_t room = count + count / 8 + 1;
-        for (int k = 0; k < 2; k++) {
-            TL_TRY(tl_realloc(ctx, 0, room, sizeof *g->key[k], &g->key[k]));
-            TL_TRY(tl_realloc(ctx, 0, room, sizeof *g->index[k], &g->index[k]));
-        }
-        g->sort_room = room;
-    }
+    TL_TRY(tl_cells_reserve_sort(ctx, g, count));
     for (int64_t i = 0; i < count; i++) {
         g->key[0][i] = cells_key_of(g, x + 3 * i);
         g->index[0][i] = i;

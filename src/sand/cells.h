@@ -41,6 +41,8 @@ void tl_cells_locate(const tl_cells *g, const double x[3], int32_t cell[3]);
 /// particles of one cell stay in the order they had. Borrowed until the next call.
 talus_status tl_cells_sort(talus_context *ctx, tl_cells *g, int64_t count, const double *x,
                            const int64_t **order) TALUS_MUST_CHECK;
+/// Memory for sorting that many.
+talus_status tl_cells_reserve_sort(talus_context *ctx, tl_cells *g, int64_t count) TALUS_MUST_CHECK;
 /// Make cells and nodes for particles that are sorted.
 talus_status tl_cells_build(talus_context *ctx, tl_cells *g, int64_t count,
                             const double *x) TALUS_MUST_CHECK;

@@ -4,7 +4,9 @@
 //     u = R (v_node − v_body),    R the normal out of the body and tangents,
 // so that what slides on a wall does so with the friction of the wall. Of the space of a node a
 // body takes what a plane at its distance d would: with s = d/edge in [−1, 1] the weight of the
-// node leaves ½ + s − s |s|/2 on the free side.
+// node leaves ½ + s − s |s|/2 on the free side. The condition on velocities at nodes lets a
+// particle drift into a body: at the end of a step it is put back on the surface.
+#include "base/thread.h"
 #include "base/vec3.h"
 #include "sand/sand.h"
 #include "sand/tensor.h"
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 
 #define GRIP_REACH 0.5 // cells from the surface
+#define GRIP_FREE 1e-6 // square of the part of a normal along which a node can move
 
 void tl_sand_node_place(const tl_sand *m, int32_t node, double x[3]) {
     int32_t at[3];
@@ -44,7 +47,12 @@ static talus_status grip_look(tl_sand *m, const tl_collide *c, int32_t ball, con
     const double s = fmax(-1.0, t.gap / edge + 1.0); // the ball's radius is one cell
     m->taken[node] += 0.5 - s + 0.5 * s * fabs(s);
     if (s > GRIP_REACH || !(m->node[(int64_t)node * TL_SUMS] > 0.0)) return TALUS_OK;
-    return grip_add(m, node, o, t.normal);
+    // where faces of the box hold the node along the normal, there is nothing left to hold
+    const unsigned held = tl_sand_held(m, node);
+    double free = 0.0;
+    for (int k = 0; k < m->dim; k++)
+        if (!(held >> k & 1)) free += t.normal[k] * t.normal[k];
+    return free > GRIP_FREE ? grip_add(m, node, o, t.normal) : TALUS_OK;
 }
 
 // The nodes about a bounded body, by their keys.
@@ -98,6 +106,44 @@ int32_t tl_sand_block_item(const tl_model *base, int32_t i, double point[3], dou
     for (int k = 0; k < 3 * tl_tensor_size(m->dim); k++)
         direction[k] = k < 3 * m->dim ? frame[k] : 0.0;
     return g->item;
+}
+
+// ---- particles in bodies -----------------------------------------------------------------------
+
+typedef struct grip_push {
+    tl_sand *m;
+    const tl_collide *c;
+    int32_t ball, count;
+    const tl_obstacle *obstacle;
+} grip_push;
+
+// Put one particle on the surface of a body that it is in, and back into the box.
+static void grip_put_out(const grip_push *w, const tl_obstacle *o, double x[3]) {
+    const tl_cells *g = &w->m->cells;
+    double arm[3];
+    tl_touch t;
+    tl_sub3(x, o->centre, arm);
+    if (!isinf(o->extent) && tl_dot3(arm, arm) > o->extent * o->extent) return;
+    if (!tl_collide_probe(w->c, w->ball, x, o->item, 0.0, &t)) return;
+    const double s = t.gap + g->edge; // the ball's radius is one cell
+    if (!(s < 0.0)) return;
+    tl_axpy3(x, -s, t.normal, x);
+    tl_sand_clamp(w->m, x);
+}
+
+static void grip_push_work(void *arg, tl_team *team, int rank) {
+    const grip_push *w = arg;
+    int64_t begin, end;
+    tl_share(w->m->grains.count, tl_team_size(team), rank, &begin, &end);
+    for (int64_t p = begin; p < end; p++)
+        for (int32_t k = 0; k < w->count; k++)
+            grip_put_out(w, w->obstacle + k, w->m->grains.x + 3 * p);
+}
+
+void tl_sand_put_out(tl_sand *m, int threads, const tl_collide *c, int32_t ball,
+                     const tl_obstacle *obstacle, int32_t count) {
+    grip_push work = {.m = m, .c = c, .ball = ball, .obstacle = obstacle, .count = count};
+    if (count > 0) tl_parallel(m->base.ctx, threads, grip_push_work, &work);
 }
 
 // ---- from step to step -------------------------------------------------------------------------

@@ -40,6 +40,10 @@ static talus_status sand_check(talus_context *ctx, int32_t dim, const talus_sand
                "sand: cohesion is %g, must be >= 0 [Pa]", d->cohesion);
     TL_REQUIRE(ctx, d->debonding >= 0.0 && isfinite(d->debonding), TALUS_ERR_ARG,
                "sand: debonding is %g, must be >= 0", d->debonding);
+    TL_REQUIRE(ctx, d->viscosity >= 0.0 && isfinite(d->viscosity), TALUS_ERR_ARG,
+               "sand: viscosity is %g, must be >= 0 [Pa s]", d->viscosity);
+    TL_REQUIRE(ctx, d->correction >= 0.0 && d->correction <= 1.0, TALUS_ERR_ARG,
+               "sand: correction is %g, must be in [0, 1]", d->correction);
     TL_REQUIRE(ctx, d->transfer <= TALUS_TRANSFER_FLIP, TALUS_ERR_ARG, "sand: no transfer %d",
                (int)d->transfer);
     return TALUS_OK;
@@ -67,10 +71,30 @@ static void sand_destroy(tl_model *base) {
     tl_sand *m = (tl_sand *)base;
     talus_context *ctx = base->ctx;
     tl_grains *g = &m->grains;
-    void *const owned[] = {g->id,       g->x,        g->v,    g->gradient, g->volume,
-                           g->frame,    g->inertial, g->bond, m->scratch,  m->node,
-                           m->velocity, m->next,     m->sums, m->rate,     m->stress_key,
-                           m->stress,   m->taken,    m->grip, m->held};
+    void *const owned[] = {g->id,
+                           g->x,
+                           g->v,
+                           g->gradient,
+                           g->volume,
+                           g->frame,
+                           g->inertial,
+                           g->bond,
+                           m->scratch,
+                           m->node,
+                           m->velocity,
+                           m->next,
+                           m->sums,
+                           m->rate,
+                           m->stress_key,
+                           m->stress,
+                           m->taken,
+                           m->grip,
+                           m->held,
+                           m->viscous.diagonal,
+                           m->viscous.residual,
+                           m->viscous.direction,
+                           m->viscous.product,
+                           m->viscous.cell};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(ctx, owned[k]);
     tl_cells_clear(ctx, &m->cells);
     tl_free(ctx, m);
@@ -216,19 +240,18 @@ static talus_status sand_place(tl_model *base, const tl_step *step, tl_pose *pos
     (void)pose; // there are no items
     tl_sand *m = (tl_sand *)base;
     const tl_grains *g = &m->grains;
+    // room for as many splits as there may be in one step
+    if (m->def.resample) TL_TRY(tl_sand_reserve_grains(m, g->count + g->count / 4 + 16));
+    TL_TRY(tl_cells_reserve_sort(base->ctx, &m->cells, g->room));
     if (g->room > m->scratch_room) {
         TL_TRY(tl_realloc(base->ctx, 0, 9 * g->room, sizeof *m->scratch, &m->scratch));
         m->scratch_room = g->room;
     }
-    const int64_t *order;
-    if (m->unsorted)
-        TL_TRY(sand_sort(m));
-    else // memory for the sort at the end of the step
-        TL_TRY(tl_cells_sort(base->ctx, &m->cells, g->count, g->x, &order));
+    if (m->unsorted) TL_TRY(sand_sort(m));
     TL_TRY(tl_cells_build(base->ctx, &m->cells, g->count, g->x));
     TL_TRY(sand_reserve_step(m));
     tl_sand_gather(m, step->threads);
-    return TALUS_OK;
+    return tl_sand_push(m, step);
 }
 
 // A group for each node, and one for each grip.
@@ -248,6 +271,7 @@ static bool sand_is_diagonal(const tl_model *m) {
 
 static void sand_motion(const tl_model *base, const tl_step *step, bool diagonal, double *mass,
                         double *f, double *v) {
+    (void)step; // `place` has seen it
     const tl_sand *m = sand_of(base);
     const int dim = m->dim;
     for (int64_t i = 0; i < m->cells.nodes; i++) {
@@ -255,9 +279,8 @@ static void sand_motion(const tl_model *base, const tl_step *step, bool diagonal
         const double own = m->def.density * m->node[i * TL_SUMS + TL_SUM_VOLUME];
         for (int k = 0; k < dim; k++) {
             const bool moves = !(held >> k & 1);
-            const double before = moves ? m->velocity[3 * i + k] : 0.0;
-            v[i * dim + k] = before;
-            f[i * dim + k] = moves ? own * (before + step->h * step->gravity[k]) : 0.0;
+            v[i * dim + k] = moves ? m->velocity[3 * i + k] : 0.0;
+            f[i * dim + k] = own * m->next[3 * i + k];
             if (diagonal)
                 mass[i * dim + k] = own;
             else
@@ -293,16 +316,22 @@ static void sand_turn(const tl_model *m, const tl_step *step, int32_t item, cons
 
 static double sand_work(const tl_model *m, const tl_step *step, const double *before,
                         const double *after) {
-    (void)m, (void)step, (void)before, (void)after;
-    return 0.0;
+    return tl_sand_viscous_work(sand_of(m), step, before, after);
 }
 
 static void sand_commit(tl_model *base, const tl_step *step, const double *v) {
     tl_sand *m = (tl_sand *)base;
     for (int64_t i = 0; i < m->cells.nodes; i++)
         for (int k = 0; k < 3; k++) m->next[3 * i + k] = k < m->dim ? v[i * m->dim + k] : 0.0;
-    tl_sand_move(m, step);
-    const talus_status status = sand_sort(m); // its memory is there
+    tl_sand_move(m, step, tl_sand_make_room(m, step) ? m->viscous.diagonal : NULL);
+}
+
+static void sand_settle(tl_model *base, const tl_step *step, const tl_collide *c, int32_t ball,
+                        const tl_obstacle *obstacle, int32_t count) {
+    tl_sand *m = (tl_sand *)base;
+    tl_sand_put_out(m, step->threads, c, ball, obstacle, count);
+    talus_status status = sand_sort(m); // its memory is there
+    if (m->def.resample && tl_sand_resample(m)) status = sand_sort(m);
     (void)status;
 }
 
@@ -380,6 +409,7 @@ const tl_model_ops tl_sand_ops = {
     .block_take = tl_sand_block_take,
     .work = sand_work,
     .commit = sand_commit,
+    .settle = sand_settle,
     .account = sand_account,
     .hash = sand_hash_state,
 };

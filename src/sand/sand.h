@@ -45,6 +45,13 @@ typedef struct tl_held {
     double impulse[3]; // over the length of the step [N]
 } tl_held;
 
+/// For the viscous part of a step, and for making room: vectors of 3 numbers for each node, and for
+/// each corner of a cell.
+typedef struct tl_viscous {
+    int64_t node_room, cell_room;
+    double *diagonal, *residual, *direction, *product, *cell;
+} tl_viscous;
+
 typedef struct tl_sand {
     tl_model base;
     int32_t dim;
@@ -60,7 +67,8 @@ typedef struct tl_sand {
     int64_t node_room, cell_room;
     double *node;     // TL_SUMS each: sums over cells
     double *velocity; // 3 each: momentum by volume
-    double *next;     // 3 each: after the step
+    double *next;     // 3 each: with gravity and viscosity alone; at last, after the step
+    tl_viscous viscous;
     // By cells.
     double *sums;  // corners × TL_SUMS
     double *rate;  // corners × corners × dim: Σ_p V_p w_a ∇w_b
@@ -105,13 +113,53 @@ void tl_sand_weights(const tl_sand *m, const double x[3], const int32_t cell[3],
                      double (*gradient)[3]);
 /// Node sums and rates from the particles.
 void tl_sand_gather(tl_sand *m, int threads);
-/// Velocities and gradients of the particles from the nodes' `next`; then they move.
-void tl_sand_move(tl_sand *m, const tl_step *step);
+/// Velocities and gradients of the particles from the nodes' `next`; then they move, and by `shift`
+/// (3 for each node; NULL: none) besides.
+void tl_sand_move(tl_sand *m, const tl_step *step, const double *shift);
+/// F ← E F Eᵀ with E = exp(h L): what a constant gradient L of the velocity (row major) makes of a
+/// frame in the time h.
+void tl_sand_frame(double h, const double gradient[9], double frame[9]);
+/// Everything of particle `from` becomes that of `to`.
+void tl_sand_copy(tl_grains *g, int64_t to, int64_t from);
+/// Bring a point back into the box.
+static inline void tl_sand_clamp(const tl_sand *m, double x[3]) {
+    const tl_cells *g = &m->cells;
+    for (int k = 0; k < m->dim; k++) {
+        const double low = g->origin[k], high = low + g->extent[k] * g->edge;
+        x[k] = x[k] < low ? low : x[k] > high ? high : x[k];
+    }
+}
 /// Bit k is set where the velocity of a node along axis k is held at zero by a face of the box.
 unsigned tl_sand_held(const tl_sand *m, int32_t node);
 
+// ---- viscosity.c -------------------------------------------------------------------------------
+
+/// The velocities of the nodes without stress and bodies, into `next`.
+talus_status tl_sand_push(tl_sand *m, const tl_step *step) TALUS_MUST_CHECK;
+/// Work of viscosity with the velocities before and after the step [J].
+double tl_sand_viscous_work(const tl_sand *m, const tl_step *step, const double *before,
+                            const double *after);
+
+/// Room for the vectors of m->viscous.
+talus_status tl_sand_reserve_viscous(tl_sand *m) TALUS_MUST_CHECK;
+
+// ---- room.c ------------------------------------------------------------------------------------
+
+/// Displacements of the nodes that make room where sand is too dense, into viscous.diagonal; false:
+/// none. Allocates nothing.
+bool tl_sand_make_room(tl_sand *m, const tl_step *step);
+
+// ---- resample.c --------------------------------------------------------------------------------
+
+/// Split and merge particles, which are sorted by cells, as far as there is room; whether any were,
+/// and the order is lost.
+bool tl_sand_resample(tl_sand *m);
+
 // ---- stress.c ----------------------------------------------------------------------------------
 
+/// Volume of space that belongs to a node: the integral of its weight over the box, less what
+/// bodies take.
+double tl_sand_space(const tl_sand *m, int32_t i);
 int32_t tl_sand_block_count(const tl_model *m);
 int32_t tl_sand_block_groups(const tl_model *m, int32_t i, int32_t *group);
 void tl_sand_block_fill(const tl_model *m, const tl_step *step, int32_t i, double *h, double *w,
@@ -123,6 +171,9 @@ void tl_sand_block_take(tl_model *m, const tl_step *step, const double *r);
 
 talus_status tl_sand_meet(tl_model *m, const tl_step *step, const tl_collide *c, int32_t ball,
                           const tl_obstacle *obstacle, int32_t count) TALUS_MUST_CHECK;
+/// Particles that are within a body are put on its surface.
+void tl_sand_put_out(tl_sand *m, int threads, const tl_collide *c, int32_t ball,
+                     const tl_obstacle *obstacle, int32_t count);
 int32_t tl_sand_block_item(const tl_model *m, int32_t i, double point[3], double *direction);
 void tl_sand_grip_start(const tl_sand *m, const tl_step *step, double *r);
 void tl_sand_grip_take(tl_sand *m, const tl_step *step, const double *r);

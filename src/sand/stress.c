@@ -61,8 +61,7 @@ int32_t tl_sand_block_groups(const tl_model *base, int32_t i, int32_t *group) {
     return row.count;
 }
 
-// Volume of space that belongs to a node: the integral of its weight over the box.
-static double stress_space(const tl_sand *m, int32_t i) {
+double tl_sand_space(const tl_sand *m, int32_t i) {
     int32_t at[3];
     double space = 1.0;
     TL_ASSUME(m->dim == 2 || m->dim == 3);
@@ -113,7 +112,7 @@ void tl_sand_block_fill(const tl_model *base, const tl_step *step, int32_t i, do
     }
     const int dim = m->dim, size = tl_tensor_size(dim);
     const double *sum = m->node + (int64_t)i * TL_SUMS, volume = sum[TL_SUM_VOLUME];
-    const double room = m->def.fraction * stress_space(m, i);
+    const double room = m->def.fraction * tl_sand_space(m, i);
     stress_row row;
     stress_get_row(m, i, &row);
     for (int32_t e = 0; e < row.count; e++) {

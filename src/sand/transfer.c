@@ -6,7 +6,12 @@
 #include "linalg/dense_inline.h"
 #include "sand/sand.h"
 #include "sand/tensor.h"
+#include <math.h>
 #include <string.h>
+
+// A particle on the face between two cells, and alone in its own, would leave nodes without mass
+// and stresses that nothing moves: it is taken to be this part of a cell within.
+#define TRANSFER_EDGE 1e-6
 
 void tl_sand_weights(const tl_sand *m, const double x[3], const int32_t cell[3], double *weight,
                      double (*gradient)[3]) {
@@ -14,7 +19,10 @@ void tl_sand_weights(const tl_sand *m, const double x[3], const int32_t cell[3],
     const double inverse = 1.0 / m->cells.edge;
     double xi[3] = {0};
     TL_ASSUME(dim == 2 || dim == 3);
-    for (int k = 0; k < dim; k++) xi[k] = (x[k] - m->cells.origin[k]) * inverse - cell[k];
+    for (int k = 0; k < dim; k++) {
+        const double at = (x[k] - m->cells.origin[k]) * inverse - cell[k];
+        xi[k] = fmin(fmax(at, TRANSFER_EDGE), 1.0 - TRANSFER_EDGE);
+    }
     for (int c = 0; c < m->cells.corners; c++) {
         double part[3] = {1.0, 1.0, 1.0}, slope[3] = {0};
         for (int k = 0; k < dim; k++) {
@@ -119,9 +127,8 @@ void tl_sand_gather(tl_sand *m, int threads) {
 
 // ---- and back ----------------------------------------------------------------------------------
 
-// F ← E F Eᵀ with E = exp(h L): what a constant gradient L of the velocity makes of a frame in the
-// time h. By scaling and squaring of the series.
-static void transfer_frame(double h, const double gradient[9], double frame[9]) {
+// The exponential by scaling and squaring of its series.
+void tl_sand_frame(double h, const double gradient[9], double frame[9]) {
     double x[9], e[9], term[9], t[9];
     double size = 0.0;
     for (int k = 0; k < 9; k++) size = fmax(size, fabs(h * gradient[k]));
@@ -164,7 +171,15 @@ static double transfer_pressure(const tl_sand *m, int64_t cell, const double *we
     return tl_tensor_unit(m->dim) * sum;
 }
 
-static void transfer_particle(tl_sand *m, const tl_step *step, int64_t cell, int64_t p) {
+typedef struct transfer_move {
+    tl_sand *m;
+    const tl_step *step;
+    const double *shift;
+} transfer_move;
+
+static void transfer_particle(const transfer_move *t, int64_t cell, int64_t p) {
+    tl_sand *m = t->m;
+    const tl_step *step = t->step;
     tl_grains *g = &m->grains;
     double weight[TL_CORNERS], slope[TL_CORNERS][3], v[3] = {0}, change[3] = {0}, gradient[9] = {0};
     int32_t at[3];
@@ -180,12 +195,16 @@ static void transfer_particle(tl_sand *m, const tl_step *step, int64_t cell, int
         }
     }
     tl_axpy3(g->x + 3 * p, step->h, v, g->x + 3 * p);
+    for (int c = 0; t->shift && c < m->cells.corners; c++) {
+        const int64_t node = m->cells.cell_node[cell * m->cells.corners + c];
+        tl_axpy3(g->x + 3 * p, weight[c], t->shift + 3 * node, g->x + 3 * p);
+    }
     if (m->def.transfer == TALUS_TRANSFER_FLIP)
         tl_axpy3(g->v + 3 * p, 1.0, change, g->v + 3 * p);
     else
         tl_copy3(v, g->v + 3 * p);
     memcpy(g->gradient + 9 * p, gradient, sizeof gradient);
-    transfer_frame(step->h, gradient, g->frame + 9 * p);
+    tl_sand_frame(step->h, gradient, g->frame + 9 * p);
     const double shear = transfer_shear(m->dim, gradient);
     g->bond[p] /= 1.0 + step->h * m->def.debonding * 2.0 * shear;
     const double pressure = transfer_pressure(m, cell, weight);
@@ -209,7 +228,7 @@ static bool transfer_keep(const tl_sand *m, double x[3], double v[3]) {
     return true;
 }
 
-static void transfer_copy(tl_grains *g, int64_t to, int64_t from) {
+void tl_sand_copy(tl_grains *g, int64_t to, int64_t from) {
     if (to == from) return;
     g->id[to] = g->id[from];
     memcpy(g->x + 3 * to, g->x + 3 * from, 3 * sizeof *g->x);
@@ -221,11 +240,6 @@ static void transfer_copy(tl_grains *g, int64_t to, int64_t from) {
     g->bond[to] = g->bond[from];
 }
 
-typedef struct transfer_move {
-    tl_sand *m;
-    const tl_step *step;
-} transfer_move;
-
 static void transfer_move_work(void *arg, tl_team *team, int rank) {
     const transfer_move *t = arg;
     const tl_cells *cells = &t->m->cells;
@@ -233,12 +247,12 @@ static void transfer_move_work(void *arg, tl_team *team, int rank) {
     tl_share(cells->count, tl_team_size(team), rank, &begin, &end);
     for (int64_t cell = begin; cell < end; cell++)
         for (int64_t p = cells->cell_start[cell]; p < cells->cell_start[cell + 1]; p++)
-            transfer_particle(t->m, t->step, cell, p);
+            transfer_particle(t, cell, p);
 }
 
-void tl_sand_move(tl_sand *m, const tl_step *step) {
+void tl_sand_move(tl_sand *m, const tl_step *step, const double *shift) {
     tl_grains *g = &m->grains;
-    transfer_move move = {m, step};
+    transfer_move move = {m, step, shift};
     tl_parallel(m->base.ctx, step->threads, transfer_move_work, &move);
     int64_t kept = 0;
     for (int64_t p = 0; p < g->count; p++) {
@@ -246,7 +260,7 @@ void tl_sand_move(tl_sand *m, const tl_step *step) {
             m->lost += g->volume[p];
             continue;
         }
-        transfer_copy(g, kept++, p);
+        tl_sand_copy(g, kept++, p);
     }
     g->count = kept;
 }

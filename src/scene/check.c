@@ -9,12 +9,12 @@
 
 // ---- materials ----
 
-static const char *check_material_name(const void *user, int32_t k) {
+const char *tl_scene_material_at(const void *user, int32_t k) {
     const talus_scene *s = user;
     return k < s->material_count ? s->material_name[k] : NULL;
 }
 
-static int32_t check_find_material(const talus_scene *s, const char *name) {
+int32_t tl_scene_find_material(const talus_scene *s, const char *name) {
     for (int32_t k = 0; k < s->material_count; k++)
         if (strcmp(s->material_name[k], name) == 0) return k;
     return -1;
@@ -48,16 +48,16 @@ static talus_status check_pair(const talus_scene *s, tl_scene_pair *pair, int32_
     }
     for (int k = 0; k < 2; k++) {
         const tl_node *node = k == 0 ? between->first : between->last;
-        side[k] = check_find_material(s, pair->between.text[k]);
+        side[k] = tl_scene_find_material(s, pair->between.text[k]);
         if (side[k] < 0) {
             return tl_scene_fail_name(&s->doc, node, pair->between.text[k], "a material",
-                                      check_material_name, s);
+                                      tl_scene_material_at, s);
         }
     }
     const tl_scene_pair *others = s->keys.pairs.data;
     for (int32_t k = 0; k < index; k++) {
-        const int32_t a = check_find_material(s, others[k].between.text[0]);
-        const int32_t b = check_find_material(s, others[k].between.text[1]);
+        const int32_t a = tl_scene_find_material(s, others[k].between.text[0]);
+        const int32_t b = tl_scene_find_material(s, others[k].between.text[1]);
         if ((a == side[0] && b == side[1]) || (a == side[1] && b == side[0])) {
             return tl_node_fail(&s->doc, between, "the same two as in line %d",
                                 (int)others[k].node->line);
@@ -270,10 +270,10 @@ static talus_status check_mobility(talus_scene *s, tl_source *source) {
 
 static talus_status check_source(talus_scene *s, tl_source *source) {
     tl_body_keys *body = (tl_body_keys *)source->body;
-    source->material = check_find_material(s, body->material);
+    source->material = tl_scene_find_material(s, body->material);
     if (source->material < 0) {
         return tl_scene_fail_name(&s->doc, tl_node_find(source->node, "material"), body->material,
-                                  "a material", check_material_name, s);
+                                  "a material", tl_scene_material_at, s);
     }
     TL_TRY(tl_scene_rotation(s, &body->rotate, source->orientation));
     TL_TRY(tl_spread_check(&s->doc, &body->mass));
@@ -326,14 +326,17 @@ talus_status tl_scene_check(talus_scene *s) {
     tl_scene_pair *pair = keys->pairs.data;
     if (!tl_node_find(s->doc.root, "gravity")) keys->gravity[s->dim - 1] = -9.81;
     if (!tl_node_find(keys->output.node, "every")) keys->output.every = keys->run.until / 100.0;
+    if (keys->sand.node && !tl_node_find(keys->solver.node, "name")) keys->solver.name = "nlgs";
     TL_TRY(check_solver(s));
     TL_TRY(check_observe(s));
     TL_TRY(check_materials(s));
     for (int32_t k = 0; k < keys->pairs.count; k++) TL_TRY(check_pair(s, &pair[k], k));
     TL_TRY(check_sources(s));
-    if (s->source_count == 0 && !keys->start.node) {
-        return tl_node_fail(&s->doc, s->doc.root, "the scene has neither 'bodies' nor 'grains'");
+    if (s->source_count == 0 && !keys->start.node && !keys->sand.node) {
+        return tl_node_fail(&s->doc, s->doc.root,
+                            "the scene has neither 'bodies' nor 'grains' nor 'sand'");
     }
+    TL_TRY(tl_scene_check_sand(s));
     return tl_scene_check_joints(s);
 }
 

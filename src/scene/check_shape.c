@@ -45,8 +45,8 @@ void tl_shape_wide(int32_t dim, const talus_shape_def *shape, bool turned, doubl
 
 // ---- grains ----
 
-static talus_status shape_check_region(const talus_scene *s, const tl_scene_grains *g) {
-    const tl_node *node = g->region.node;
+talus_status tl_region_check(const talus_scene *s, const tl_region *region, bool open) {
+    const tl_node *node = region->node;
     const tl_node *from = tl_node_find(node, "from"), *to = tl_node_find(node, "to");
     const tl_node *at = tl_node_find(node, "at"), *radius = tl_node_find(node, "radius");
     const tl_node *height = tl_node_find(node, "height");
@@ -59,16 +59,15 @@ static talus_status shape_check_region(const talus_scene *s, const tl_scene_grai
         return tl_node_fail(&s->doc, node,
                             "needs 'from' and 'to' for a box, or 'at' and 'radius' for a ball");
     }
-    const bool sized = g->fill == TL_FILL_LATTICE || g->fill == TL_FILL_LAYERS;
-    if (from && !to && !(sized && tl_node_find(g->node, "counts"))) {
+    if (from && !to && !open) {
         return tl_node_fail(
             &s->doc, node,
             "'to' is missing; only a lattice or layers with 'counts' can do without");
     }
     for (int k = 0; from && to && k < s->dim; k++)
-        if (!(g->region.to[k] > g->region.from[k])) {
+        if (!(region->to[k] > region->from[k])) {
             return tl_node_fail(&s->doc, to, "%c = %g m must be larger than that of 'from', %g m",
-                                "xyz"[k], g -> region.to[k], g->region.from[k]);
+                                "xyz"[k], region -> to[k], region -> from[k]);
         }
     return TALUS_OK;
 }
@@ -88,7 +87,7 @@ static talus_status shape_check_grains(const talus_scene *s, tl_source *source) 
                             talus_shape_text(source->shape.kind));
     }
     TL_TRY(tl_spread_check(&s->doc, &g->scale));
-    TL_TRY(shape_check_region(s, g));
+    TL_TRY(tl_region_check(s, &g->region, sized && counts));
     if (counts && count) return tl_node_fail(&s->doc, count, "give 'count' or 'counts', not both");
     if (!sized && !count) {
         return tl_node_fail(&s->doc, g->node, "'count' is missing: how many grains");

@@ -39,6 +39,7 @@ static talus_status scene_build(talus_scene *s, const char *name, const char *te
     TL_TRY(tl_scene_check(s));
     TL_TRY(tl_scene_generate(s));
     TL_TRY(tl_scene_check_overlaps(s));
+    TL_TRY(tl_scene_fill_sand(s));
     s->doc.set = NULL; // the caller's; no error comes from now on that would show them
     return TALUS_OK;
 }
@@ -101,6 +102,7 @@ void talus_scene_destroy(talus_scene *s) {
     tl_free(s->ctx, s->solid);
     tl_free(s->ctx, s->grain);
     tl_free(s->ctx, s->shape);
+    tl_free(s->ctx, s->particle);
     talus_scene_destroy(s->start);
     tl_arena_clear(&s->arena);
     tl_free(s->ctx, s);
@@ -151,6 +153,8 @@ talus_scene_info talus_scene_get_info(const talus_scene *s) {
                              .bodies = s->start_count,
                              .free_bodies = s->free_count,
                              .later_bodies = s->grain_count - s->start_count,
+                             .particles = s->particle_count,
+                             .sand_bytes = s->sand_bytes,
                              .until = k->run.until,
                              .steps = k->run.steps,
                              .frame_interval = k->output.every,
@@ -254,12 +258,15 @@ static talus_status scene_fill_world(const talus_scene *s, talus_world *w) {
         TL_TRY(talus_world_add_shape(w, &s->shape[k], &index));
     for (int32_t k = 0; k < s->start_count; k++) {
         const talus_body_def def = tl_scene_body_def(s, &s->grain[k]);
-        if (talus_world_add_body(w, &def, &index) != TALUS_OK) {
+        const talus_status status = talus_world_add_body(w, &def, &index);
+        if (status == TALUS_ERR_MEMORY) return status;
+        if (status != TALUS_OK) {
             char reason[600];
             (void)snprintf(reason, sizeof reason, "%s", talus_context_last_error(s->ctx));
             return tl_node_fail(&s->doc, s->source[s->grain[k].source].node, "%s", reason);
         }
     }
+    TL_TRY(tl_scene_add_sand(s, w));
     return tl_scene_add_joints(s, w);
 }
 

@@ -3,6 +3,7 @@
 //     read.c      keys from text                      -> keys
 //     check.c     names, shapes, motions, materials   -> source, material
 //     generate.c  bodies one by one (lattice, random) -> grain, shape
+//     sand.c      the box of sand and its particles    -> sand, particle
 //     start.c     bodies of a recording               -> grain, shape
 //     overlap.c   who overlaps whom at the start
 //     rain.c      who enters later
@@ -41,6 +42,13 @@ typedef struct tl_grain {
     double due;  // rain: when it may enter
 } tl_grain;
 
+/// An entry of `sand.fill`: its particles.
+typedef struct tl_heap {
+    const tl_sand_fill *fill;
+    int64_t first, count;
+    double size, fraction; // edge of the cube that a particle stands for [m]
+} tl_heap;
+
 struct talus_scene {
     talus_context *ctx;
     tl_arena arena;
@@ -61,7 +69,12 @@ struct talus_scene {
     int32_t solid_count;
     tl_grain *grain; // those there at the start, then rain in the order in which it enters
     int32_t grain_count, grain_room, start_count;
-    int32_t free_count; // of those there at the start
+    int32_t free_count;  // of those there at the start
+    talus_sand_def sand; // where the scene has some
+    tl_heap *heap;       // one for each entry of sand.fill
+    double *particle;    // places, 3 each
+    int64_t particle_count, particle_room;
+    double sand_bytes; // that it takes, estimated
     talus_joint_def *joint;
     int32_t joint_count;
     talus_scene *start;     // scene of the recording that bodies were taken from, or NULL
@@ -91,6 +104,14 @@ talus_status tl_scene_add_shape(talus_scene *s, const talus_shape_def *shape,
 talus_status tl_scene_check(talus_scene *s) TALUS_MUST_CHECK;
 talus_status tl_scene_check_shapes(talus_scene *s) TALUS_MUST_CHECK; // part of it: source->shape
 talus_status tl_scene_check_joints(talus_scene *s) TALUS_MUST_CHECK; // likewise: joint
+talus_status tl_scene_check_sand(talus_scene *s) TALUS_MUST_CHECK;   // likewise: sand
+/// The particles of the sand, where bodies leave room.
+talus_status tl_scene_fill_sand(talus_scene *s) TALUS_MUST_CHECK;
+talus_status tl_scene_add_sand(const talus_scene *s, talus_world *w) TALUS_MUST_CHECK;
+/// The material of a name; −1: there is none.
+int32_t tl_scene_find_material(const talus_scene *s, const char *name);
+/// Name of material k of the scene `user`; NULL past the end.
+const char *tl_scene_material_at(const void *user, int32_t k);
 /// Whether two bodies of `bodies` are held by a joint that keeps them from touching.
 bool tl_scene_is_joined(const talus_scene *s, int32_t a, int32_t b);
 talus_status tl_scene_add_joints(const talus_scene *s, talus_world *w) TALUS_MUST_CHECK;
@@ -121,6 +142,9 @@ talus_status tl_scene_draw(talus_scene *s, int32_t source, tl_rng *rng,
 talus_status tl_scene_place_lattice(talus_scene *s, int32_t source, tl_rng *rng) TALUS_MUST_CHECK;
 talus_status tl_scene_place_random(talus_scene *s, int32_t source, tl_rng *rng) TALUS_MUST_CHECK;
 
+/// Whether a region makes sense; with `open` a box may have no 'to'.
+talus_status tl_region_check(const talus_scene *s, const tl_region *region,
+                             bool open) TALUS_MUST_CHECK;
 /// The box around a region.
 void tl_region_box(const tl_region *region, int32_t dim, double low[3], double high[3]);
 /// Whether a body with half widths `wide` (and radius `extent` all around) at x lies in the region.

@@ -24,6 +24,8 @@ SCHEMA_CHOICES(schema_fill, "lattice", "layers", "random", "rain")
 SCHEMA_CHOICES(schema_pattern, "hex", "square")
 SCHEMA_CHOICES(schema_precision, TALUS_PRECISION_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_field, TALUS_FIELD_LIST(SCHEMA_TEXT))
+SCHEMA_CHOICES(schema_face, TALUS_FACE_LIST(SCHEMA_TEXT))
+SCHEMA_CHOICES(schema_transfer, TALUS_TRANSFER_LIST(SCHEMA_TEXT))
 #undef SCHEMA_TEXT
 
 #define ROW(type, field, word, ...) .key = (word), .offset = offsetof(type, field), __VA_ARGS__
@@ -329,6 +331,102 @@ static const tl_table schema_grains = TABLE(
     .text = "Many bodies at once, with the keys of a shape and of a body below. The same seed "
             "gives the same grains.");
 
+// ---- sand ----
+
+static const tl_key schema_sand_box_keys[] = {
+    {ROW(tl_sand_box, from, "from", VECTOR(LENGTH)), .required = true,
+     .text = "corner with the smallest coordinates"},
+    {ROW(tl_sand_box, to, "to", VECTOR(LENGTH)), .required = true,
+     .text = "corner with the largest: a whole number of cells away"},
+    {0},
+};
+static const tl_table schema_sand_box = TABLE(
+    schema_sand_box_keys, .name = "the box of sand", .path = "sand.box",
+    .size = sizeof(tl_sand_box),
+    .text = "Where sand may go. Only cells that hold sand take memory: it may be far larger.");
+
+#define FACE(field, stands, what)                                                                  \
+    {                                                                                              \
+        ROW(tl_sand_faces, field, #field, .kind = TL_KIND_CHOICE),                                 \
+            .choice = schema_face, .initial = (stands), .text = (what)                             \
+    }
+static const tl_key schema_sand_faces_keys[] = {
+    FACE(left, "slip",
+         "smallest x: the sand does not move there; it moves along it, without "
+         "friction; through it, not along it; what passes is gone"),
+    FACE(right, "slip", "largest x"),
+    FACE(front, "slip", "smallest y (3D)"),
+    FACE(back, "slip", "largest y (3D)"),
+    FACE(bottom, "stick", "smallest z (2D: y)"),
+    FACE(top, "slip", "largest z (2D: y)"),
+    {0},
+};
+static const tl_table schema_sand_faces = TABLE(
+    schema_sand_faces_keys, .name = "the faces of the box", .path = "sand.faces",
+    .size = sizeof(tl_sand_faces),
+    .text = "What the faces of the box do. Walls with friction are bodies (half-space, box).");
+
+static const tl_key schema_sand_fill_keys[] = {
+    {ROW(tl_sand_fill, region, "region", .kind = TL_KIND_MAP), .also = "box, volume, where",
+     .sub = &schema_region, .required = true, .text = "where; a box is filled exactly"},
+    {ROW(tl_sand_fill, per_edge, "per_edge", .kind = TL_KIND_INTEGER),
+     .also = "particles, particles_per_cell, count", BETWEEN(1, 16), .initial = "2",
+     .text = "particles along the edge of a cell: 2 are 4 a cell in 2D, 8 in 3D"},
+    {ROW(tl_sand_fill, jitter, "jitter", NUMBER(NONE)), BETWEEN(0, 1), .initial = "0",
+     .text = "each is moved by a random amount, up to this part of what keeps it in its place"},
+    {ROW(tl_sand_fill, fraction, "fraction", NUMBER(NONE)), .also = "phi", BETWEEN(0, 1),
+     .above = true, .absent = "the densest", .text = "part of the space that grains take"},
+    {ROW(tl_sand_fill, velocity, "velocity", VECTOR(VELOCITY)), .initial = "0 m/s",
+     .text = "at the start"},
+    {ROW(tl_sand_fill, seed, "seed", .kind = TL_KIND_INTEGER), BETWEEN(0, 9e15),
+     .absent = "from the scene's", .text = "seed of the random numbers of this entry"},
+    {0},
+};
+static const tl_table schema_sand_fill = TABLE(
+    schema_sand_fill_keys, .name = "sand", .path = "sand.fill.N", .size = sizeof(tl_sand_fill),
+    .text = "Sand that is there at the start. Where bodies of 'bodies' are, none is put.");
+
+static const tl_key schema_sand_keys[] = {
+    {ROW(tl_sand_keys, cell, "cell", NUMBER(LENGTH)), .also = "size, h, dx, resolution, edge",
+     ABOVE(0), .required = true, .text = "edge of a grid cell"},
+    {ROW(tl_sand_keys, box, "box", .kind = TL_KIND_MAP), .also = "domain, region, grid",
+     .sub = &schema_sand_box, .required = true, .text = "where sand may go"},
+    {ROW(tl_sand_keys, faces, "faces", .kind = TL_KIND_MAP), .also = "boundary, walls",
+     .sub = &schema_sand_faces, .absent = "see below", .text = "of the box"},
+    {ROW(tl_sand_keys, friction, "friction", NUMBER(NONE)), .also = "mu", BETWEEN(0, 10),
+     .initial = "0.5",
+     .text = "shear stress over pressure at which sand at rest yields: the tangent of its angle of "
+             "repose"},
+    {ROW(tl_sand_keys, flow_friction, "flow_friction", NUMBER(NONE)), .also = "friction_flow",
+     BETWEEN(0, 10), .absent = "friction",
+     .text = "the same at a large inertial number; not less than friction, needs diameter"},
+    {ROW(tl_sand_keys, inertial, "inertial", NUMBER(NONE)), ABOVE(0), .initial = "0.4",
+     .text = "inertial number at which friction is half way between the two"},
+    {ROW(tl_sand_keys, diameter, "diameter", NUMBER(LENGTH)), AT_LEAST(0), .initial = "0 m",
+     .text = "of the grains, for the inertial number; 0: friction does not change"},
+    {ROW(tl_sand_keys, density, "density", NUMBER(DENSITY)), ABOVE(0), .initial = "2600",
+     .text = "of the grain material; in 2D per area (kg/m²)"},
+    {ROW(tl_sand_keys, fraction, "fraction", NUMBER(NONE)), .also = "phi_max, phi", BETWEEN(0, 1),
+     .above = true, .initial = "0.6", .text = "part of the space that grains take at the densest"},
+    {ROW(tl_sand_keys, cohesion, "cohesion", NUMBER(PRESSURE)), AT_LEAST(0), .initial = "0 Pa",
+     .text = "pressure that pulls it apart, where it is dense"},
+    {ROW(tl_sand_keys, debonding, "debonding", NUMBER(NONE)), AT_LEAST(0), .initial = "0",
+     .text = "cohesion decays at this rate times the rate of strain"},
+    {ROW(tl_sand_keys, transfer, "transfer", .kind = TL_KIND_CHOICE), .choice = schema_transfer,
+     .initial = "apic",
+     .text = "how velocities go between particles and grid: affine; the grid's, damps rotation; "
+             "the grid's change, noisy"},
+    {ROW(tl_sand_keys, material, "material", .kind = TL_KIND_TEXT), .initial = "default",
+     .text = "a name of 'materials', for its friction with bodies"},
+    {ROW(tl_sand_keys, fill, "fill", .kind = TL_KIND_ITEMS), .also = "particles, regions",
+     .sub = &schema_sand_fill, .required = true, .text = "sand at the start"},
+    {0},
+};
+static const tl_table schema_sand = TABLE(
+    schema_sand_keys, .name = "sand", .path = "sand", .size = sizeof(tl_sand_keys),
+    .text = "Sand as a continuum: particles on a grid, in one friction problem with the bodies. "
+            "With the schemes fixed-point and convex, without 'period'.");
+
 // ---- joints ----
 
 #define JOINT(...) .only = "type: " __VA_ARGS__
@@ -426,7 +524,8 @@ static const tl_table schema_pair =
 static const tl_key schema_step_keys[] = {
     {ROW_IN(step, length, "length", NUMBER(TIME)), .also = "h, dt, timestep, size", ABOVE(0),
      .initial = "1 ms", .text = "length of a step; with max_move the largest"},
-    {ROW_IN(step, max_move, "max_move", NUMBER(LENGTH)), AT_LEAST(0), .initial = "0 m",
+    {ROW_IN(step, max_move, "max_move", NUMBER(LENGTH)), AT_LEAST(0),
+     .absent = "0 m; with sand a cell",
      .text = "steps are so short that no point moves farther; 0: all steps have the length"},
     {ROW_IN(step, reach, "reach", NUMBER(LENGTH)), AT_LEAST(0), .initial = "0 m",
      .text = "pairs nearer than this become contacts; 0: twice the way of the fastest body"},
@@ -449,7 +548,7 @@ static const tl_key schema_penalty_keys[] = {
 };
 static const tl_key schema_solver_keys[] = {
     {ROW_IN(solver, name, "name", .kind = TL_KIND_TEXT), .initial = "auto",
-     .text = "a name of 'talus help solvers'"},
+     .text = "a name of 'talus help solvers'; with sand nlgs where none is given"},
     {ROW_IN(solver, tolerance, "tolerance", NUMBER(NONE)), ABOVE(0), .initial = "1e-6",
      .text = "largest residual of the certificate; steps that miss it are counted"},
     {ROW_IN(solver, iterations, "iterations", .kind = TL_KIND_INTEGER), BETWEEN(1, 1e9),
@@ -473,7 +572,7 @@ static const tl_key schema_run_keys[] = {
     {ROW_IN(run, stop_at_rest, "stop_at_rest", .kind = TL_KIND_YES_NO), .initial = "no",
      .text = "end earlier when the kinetic energy stays below rest_energy"},
     {ROW_IN(run, rest_energy, "rest_energy", NUMBER(ENERGY)), ABOVE(0), .initial = "1 nJ",
-     .text = "kinetic energy of a body at rest, on average"},
+     .text = "kinetic energy of a body, or particle of sand, at rest, on average"},
     {0},
 };
 static const tl_key schema_output_keys[] = {
@@ -489,7 +588,8 @@ static const tl_key schema_output_keys[] = {
              "vectors to 1/2048; checkpoints are always exact"},
     {ROW_IN(output, fields, "fields", .kind = TL_KIND_WORDS), .choice = schema_field,
      .absent = "all",
-     .text = "what frames hold besides the positions of bodies and which bodies touch"},
+     .text =
+         "what frames hold besides the positions of bodies and particles and which bodies touch"},
     {ROW_IN(output, observe, "observe", .kind = TL_KIND_NAMES), .absent = "nothing",
      .text = "numbers that are measured at every step and put down with the ledger: "
              "'talus help observables' lists them"},
@@ -562,6 +662,8 @@ static const tl_key schema_scene_keys[] = {
      .text = "single bodies and obstacles"},
     {ROOT(grains, "grains", .kind = TL_KIND_ITEMS), .sub = &schema_grains, .absent = "none",
      .text = "many bodies"},
+    {ROOT(sand, "sand", .kind = TL_KIND_MAP), .sub = &schema_sand, .absent = "none",
+     .text = "sand as a continuum"},
     {ROOT(start, "start", .kind = TL_KIND_MAP), .sub = &schema_start, .absent = "nothing",
      .text = "bodies from a recording"},
     {ROOT(joints, "joints", .kind = TL_KIND_ITEMS), .sub = &schema_joint, .absent = "none",

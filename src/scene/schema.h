@@ -192,6 +192,36 @@ typedef struct tl_scene_grains {
     tl_body_keys body;
 } tl_scene_grains;
 
+/// The faces of the box of sand, each a talus_face.
+typedef struct tl_sand_faces {
+    const tl_node *node;
+    int32_t left, right, front, back, bottom, top;
+} tl_sand_faces;
+
+typedef struct tl_sand_box {
+    const tl_node *node;
+    double from[3], to[3];
+} tl_sand_box;
+
+/// An entry of `sand.fill`.
+typedef struct tl_sand_fill {
+    const tl_node *node;
+    tl_region region;
+    int64_t per_edge, seed;
+    double jitter, fraction, velocity[3];
+} tl_sand_fill;
+
+typedef struct tl_sand_keys {
+    const tl_node *node; // NULL: no sand
+    double cell;
+    tl_sand_box box;
+    tl_sand_faces faces;
+    double friction, flow_friction, inertial, diameter, density, fraction, cohesion, debonding;
+    int32_t transfer; // a talus_transfer
+    const char *material;
+    tl_items fill; // of tl_sand_fill
+} tl_sand_keys;
+
 typedef struct tl_scene_joint {
     const tl_node *node;
     int32_t type; // a talus_joint_kind
@@ -237,6 +267,7 @@ typedef struct tl_scene_keys {
         const tl_node *options;
     } solver;
     tl_items materials, pairs, shapes, bodies, grains, joints;
+    tl_sand_keys sand;
     struct {
         const tl_node *node;
         double until, rest_energy;

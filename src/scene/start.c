@@ -32,11 +32,6 @@ static bool start_has_name(const talus_scene *s, const char *name) {
     return false;
 }
 
-static const char *start_material(const void *user, int32_t k) {
-    const talus_scene *s = user;
-    return k < s->material_count ? s->material_name[k] : NULL;
-}
-
 // The material of this scene that has the name of a material of the other.
 static talus_status start_find_material(const start_taker *t, int32_t other, int32_t *out) {
     const char *name = t->from->material_name[other];
@@ -44,7 +39,7 @@ static talus_status start_find_material(const start_taker *t, int32_t other, int
         if (strcmp(t->s->material_name[*out], name) == 0) return TALUS_OK;
     return tl_scene_fail_name(&t->s->doc, tl_node_find(t->s->keys.start.node, "from"), name,
                               "a material of this scene, but of bodies in that recording",
-                              start_material, t->s);
+                              tl_scene_material_at, t->s);
 }
 
 // Which entries of the recorded scene give bodies, behind the entries of this one.

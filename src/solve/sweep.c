@@ -21,6 +21,8 @@ TL_INLINE void sweep_add_others(int d, const tl_splitting *s, int32_t row, const
     }
     if (d == 3 && w->width == 6)
         tl_row_velocity(3, 6, w, w->order[row], s->z, b);
+    else if (d == 6 && w->width == 3)
+        tl_row_velocity(6, 3, w, w->order[row], s->z, b);
     else
         tl_row_velocity(d, 0, w, w->order[row], s->z, b);
     const double *diagonal =
@@ -46,6 +48,8 @@ TL_INLINE void sweep_spread(int d, const tl_splitting *s, int32_t row, const dou
             for (int32_t m = 0; m < w->dof; m++) s->z[m] += y[m] * delta[i];
     } else if (d == 3 && w->width == 6) {
         tl_row_spread(3, 6, w, block, w->inverse, delta, s->z);
+    } else if (d == 6 && w->width == 3) {
+        tl_row_spread(6, 3, w, block, w->inverse, delta, s->z);
     } else {
         tl_row_spread(d, 0, w, block, w->inverse, delta, s->z);
     }

@@ -3,6 +3,7 @@
 #include "base/vec3.h"
 #include "world/world_impl.h"
 #include <math.h>
+#include <string.h>
 
 talus_sand_def talus_sand_default(void) {
     talus_sand_def def = {.cell = 0.01,
@@ -50,6 +51,19 @@ talus_status talus_world_add_particles(talus_world *w, int64_t count, const doub
     return TALUS_OK;
 }
 
+void tl_sand_settle_world(talus_world *w, const tl_step *step) {
+    const tl_stage *s = &w->stage;
+    const int32_t n = s->first_item[1];
+    if (!w->sand) return;
+    for (int32_t i = 0; i < n; i++) {
+        tl_copy3(w->rigid->x + 3 * (int64_t)i, s->pose[i].x);
+        memcpy(s->pose[i].q, w->rigid->q + 4 * (int64_t)i, sizeof s->pose[i].q);
+        tl_copy3(s->pose[i].x, w->obstacle[i].centre);
+    }
+    tl_collide_move(w->collide, s->pose);
+    w->sand->base.ops->settle(&w->sand->base, step, w->collide, w->sand_ball, w->obstacle, n);
+}
+
 talus_status tl_sand_obstacles(talus_world *w, const tl_obstacle **out, int32_t *count) {
     const tl_stage *s = &w->stage;
     const int32_t n = s->first_item[1]; // those of the rigid bodies
@@ -85,4 +99,10 @@ void talus_world_sand(const talus_world *w, talus_sand_view *out) {
                              .node = m->stress_key,
                              .node_stress = m->stress,
                              .lost = m->lost};
+}
+
+bool talus_world_sand_def(const talus_world *w, talus_sand_def *out) {
+    if (!w->sand) return false;
+    *out = w->sand->def;
+    return true;
 }

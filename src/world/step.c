@@ -138,6 +138,7 @@ static talus_status step_solving(talus_world *w, const tl_step *step, double rea
     for (int k = 0; k < w->model_count; k++)
         w->model[k]->ops->commit(w->model[k], step,
                                  w->stage.after + w->stage.group_start[w->stage.first_group[k]]);
+    tl_sand_settle_world(w, step);
     out->joint_error = tl_joints_take(w, step);
     const tl_account end = tl_world_account(w);
     tl_ledger_close(w, after, &end, out);

@@ -142,6 +142,9 @@ static inline int32_t tl_stage_idle_size(const talus_world *w) { return w->def.d
 talus_status tl_sand_obstacles(talus_world *w, const tl_obstacle **out,
                                int32_t *count) TALUS_MUST_CHECK;
 
+/// After all commits: sand makes way for bodies where they are now.
+void tl_sand_settle_world(talus_world *w, const tl_step *step);
+
 // ---- step.c ------------------------------------------------------------------------------------
 
 /// Gap up to which a pair of the moreau-jean scheme touches.

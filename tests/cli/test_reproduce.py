@@ -52,7 +52,7 @@ class Reproduce(unittest.TestCase):
 
     def test_list(self):
         names = [line.split()[0] for line in self.run_names("--list").stdout.splitlines()]
-        for source, least in (("b-", 6), ("d-", 3), ("a-", 4), ("v-", 9)):
+        for source, least in (("b-", 6), ("d-", 3), ("a-", 4), ("v-", 9), ("s-", 4)):
             self.assertGreaterEqual(sum(n.startswith(source) for n in names), least)
         self.assertEqual(len(names), len(set(names)))
 

@@ -43,7 +43,36 @@ def chromium():
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
+SAND = """\
+version: 1
+title: Sand in a box
+dimension: 2
+sand:
+  cell: 0.1
+  box: {from: [0, 0], to: [1.6, 0.8]}
+  diameter: 5 mm
+  flow_friction: 0.7
+  fill: [{region: {from: [0, 0], to: [0.4, 0.6]}}]
+bodies:
+  - {name: stone, shape: sphere, radius: 0.1, at: [0.8, 0.1], density: 2000}
+step: {length: 5 ms}
+run: {until: 0.3 s}
+output: {every: 50 ms}
+"""
+
+
 class Page(Case):
+    def sand(self):
+        """A recording of sand, and what the page must show of its last frame."""
+        scene, recording = self.room / "sand.yaml", self.room / "sand.h5"
+        scene.write_text(SAND)
+        subprocess.run([TALUS, "run", scene, "-o", recording, "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL, timeout=60)
+        with h5py.File(recording) as f:
+            first, last = f["sand/offset"][-2:]
+            return {"sand": str(recording), "grains": {"count": int(last - first),
+                                                       "y": float(f["sand/position"][first, 1])}}
+
     def damaged(self):
         """A copy whose frames cannot be unpacked: bytes of all compressed chunks of positions are turned."""
         bad = self.room / "bad.h5"
@@ -95,13 +124,13 @@ class Page(Case):
         shots = BUILD / "viewer" / "shots"
         given = {"talus": TALUS, "chromium": chromium(), "recording": str(self.recording),
                  "scene": str(self.scene), "solids": str(rocks), "bad": str(self.damaged()),
-                 "live": str(self.room / "live.h5"), "shots": str(shots), "truth": self.truth()}
+                 "live": str(self.room / "live.h5"), "shots": str(shots), "truth": self.truth(), **self.sand()}
         run = subprocess.run(
             ["node", SOURCE / "viewer" / "test" / "page.mjs", BUILD / "viewer", json.dumps(given)],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
         print(run.stdout, file=sys.stderr)
         self.assertEqual(run.returncode, 0, run.stdout)
-        for name in ("recording-first", "recording-picked", "scene-3d", "live-paused", "phone", "malformed"):
+        for name in ("recording-first", "recording-picked", "scene-3d", "sand-pressure", "live-paused", "phone", "malformed"):
             head = (shots / f"{name}.png").read_bytes()[:24]
             self.assertEqual(head[1:4], b"PNG")
             self.assertGreater(struct.unpack(">2I", head[16:24]), (300, 300))

@@ -8,10 +8,12 @@
 
 #include "base/rng.h"
 #include "sand/cells.h"
+#include "sand/sand.h"
 #include "sand/tensor.h"
 #include "support/context.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Packing and unpacking undo each other, the coordinates are orthonormal for ½ s : t, the first is
 // the trace over √(2 dim), the length of the rest is that of the deviator.
@@ -127,9 +129,123 @@ static void cells(void **state) {
     }
 }
 
+static double determinant(const double m[9]) {
+    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+           m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
+
+// A frame under constant gradients of the velocity whose flow is known: rotation keeps trace,
+// determinant and the sum of squares, that is, the eigenvalues; simple shear is E = I + h s e_x
+// e_yᵀ; any gradient makes the determinant grow as exp(2 tr L t), whether in one step or in many.
+static void frames(void **state) {
+    (void)state;
+    static const double start[9] = {2.0, 0.3, -0.4, 0.3, 1.0, 0.2, -0.4, 0.2, 0.5};
+    const double spin[9] = {0, -3.0, 1.0, 3.0, 0, -2.0, -1.0, 2.0, 0};
+    double f[9], before[3] = {0}, after[3] = {0};
+    memcpy(f, start, sizeof f);
+    for (int n = 0; n < 100; n++) tl_sand_frame(0.07, spin, f);
+    for (int k = 0; k < 9; k++) {
+        if (k % 4 == 0) before[0] += start[k], after[0] += f[k];
+        before[1] += start[k] * start[k], after[1] += f[k] * f[k];
+        assert_true(fabs(f[k] - f[k % 3 * 3 + k / 3]) < 1e-12);
+    }
+    before[2] = determinant(start), after[2] = determinant(f);
+    for (int k = 0; k < 3; k++) assert_true(fabs(after[k] - before[k]) < 1e-12 * before[k]);
+
+    const double shear[9] = {0, 5.0, 0, 0, 0, 0, 0, 0, 0}, t = 0.6;
+    double exact[9];
+    const double e[9] = {1, 5.0 * t, 0, 0, 1, 0, 0, 0, 1};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            exact[3 * i + j] = 0.0;
+            for (int k = 0; k < 9; k++)
+                exact[3 * i + j] += e[3 * i + k / 3] * start[k] * e[3 * j + k % 3];
+        }
+    for (int parts = 1; parts <= 10; parts += 9) {
+        memcpy(f, start, sizeof f);
+        for (int n = 0; n < parts; n++) tl_sand_frame(t / parts, shear, f);
+        for (int k = 0; k < 9; k++) assert_true(fabs(f[k] - exact[k]) < 1e-12);
+    }
+
+    tl_rng rng = {.state = 8};
+    for (int trial = 0; trial < 50; trial++) {
+        double gradient[9];
+        for (int k = 0; k < 9; k++) gradient[k] = tl_rng_range(&rng, -2.0, 2.0);
+        memcpy(f, start, sizeof f);
+        for (int n = 0; n < 4; n++) tl_sand_frame(0.1, gradient, f);
+        const double grown =
+            determinant(start) * exp(2.0 * 0.4 * (gradient[0] + gradient[4] + gradient[8]));
+        assert_true(fabs(determinant(f) - grown) < 1e-11 * grown);
+    }
+}
+
+// Volume, momentum and the centre of mass of all particles.
+static void sums(const tl_grains *g, double out[7]) {
+    for (int k = 0; k < 7; k++) out[k] = 0.0;
+    for (int64_t p = 0; p < g->count; p++) {
+        out[0] += g->volume[p];
+        for (int k = 0; k < 3; k++) {
+            out[1 + k] += g->volume[p] * g->v[3 * p + k];
+            out[4 + k] += g->volume[p] * g->x[3 * p + k];
+        }
+    }
+}
+
+// A particle drawn out five times along a known direction becomes two of half the length along it;
+// two flat ones on top of each other become one; volume, momentum and centre stay.
+static void resampling(void **state) {
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++)
+        for (int flat = 0; flat < 2; flat++) {
+            talus_sand_def def = {.cell = 1.0, .cells = {8, 8, 8}, .density = 1.0, .fraction = 0.5};
+            tl_sand *m;
+            assert_int_equal(tl_sand_create(ctx, dim, &def, &m), TALUS_OK);
+            const double size = 0.5, volume = 0.5 * pow(size, dim);
+            const double x[3] = {3.5, 3.5, 3.5}, v[3] = {1.0, -2.0, 0.5};
+            for (int k = 0; k < 1 + flat; k++) {
+                const double at[3] = {x[0] + 0.04 * k, x[1] + 0.03 * k, x[2]};
+                assert_int_equal(tl_sand_add(m, at, v, volume * (1 + k), size), TALUS_OK);
+            }
+            assert_int_equal(tl_sand_reserve_grains(m, 8), TALUS_OK);
+            tl_grains *g = &m->grains;
+            const double along[3] = {0.8, 0.6, 0.0}, across[3] = {-0.6, 0.8, 0.0};
+            const double *special = flat ? along : across;
+            // half axes: one of 0.1 or 1, the others 0.25 or 0.2
+            const double one = flat ? 0.1 : 1.0, rest = flat ? 0.25 : 0.2;
+            for (int64_t p = 0; p < g->count; p++)
+                for (int i = 0; i < dim; i++)
+                    for (int k = 0; k < dim; k++)
+                        g->frame[9 * p + 3 * i + k] =
+                            (i == k ? rest * rest : 0.0) +
+                            (one * one - rest * rest) * special[i] * special[k];
+            g->gradient[1] = 0.7;
+            double before[7], after[7];
+            sums(g, before);
+            assert_true(tl_sand_resample(m));
+            sums(g, after);
+            for (int k = 0; k < 7; k++) assert_true(fabs(after[k] - before[k]) < 1e-14);
+            if (flat) {
+                assert_int_equal(g->count, 1);
+                assert_int_equal(g->id[0], 0);
+            } else {
+                double way[3];
+                assert_int_equal(g->count, 2);
+                assert_int_equal(g->id[1], 1);
+                for (int k = 0; k < 3; k++) way[k] = g->x[k] - g->x[3 + k];
+                assert_true(fabs(fabs(way[0] * across[0] + way[1] * across[1]) - 1.0) < 1e-12);
+                for (int i = 0; i < dim; i++)
+                    for (int k = 0; k < dim; k++)
+                        assert_true(fabs(g->frame[3 * i + k] - (i == k ? 0.04 : 0.0) -
+                                         0.21 * across[i] * across[k]) < 1e-12);
+            }
+            m->base.ops->destroy(&m->base);
+        }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(coordinates), TEST(rates), TEST(cells)};
+    const struct CMUnitTest tests[] = {TEST(coordinates), TEST(rates), TEST(cells), TEST(frames),
+                                       TEST(resampling)};
     return cmocka_run_group_tests_name("unit/sand_parts", tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ export interface Info {
     period: [number, number, number];
     materials: {name: string; friction: number; restitution: number}[];
     contacts: boolean;
+    sand: boolean; // there is sand as a continuum
     kinds: string[];
     series: {name: string; unit: string; text: string}[]; // observed at every step
     names: Record<string, string>;

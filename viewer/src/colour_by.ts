@@ -2,7 +2,8 @@
 // Colouring grains: the values of a mode, their range, and the texels they are looked up in.
 import {GRAIN_STATUS_TEXT, STATUS, css, paletteColour, ramp, rgb, steps} from "./colours";
 import type {Model} from "./model";
-import {NONE, pressures, quantile, speeds, statuses} from "./quantities";
+import {NONE, pressures, quantile, sandFigures, speeds, statuses} from "./quantities";
+import {COLOUR_MODES} from "./settings";
 import type {ColourMode, Settings} from "./settings";
 import {CONTACTS} from "./wire";
 import type {Frame} from "./wire";
@@ -10,6 +11,7 @@ import type {Frame} from "./wire";
 export interface Colouring {
     mode: ColourMode;
     value: Float32Array; // one per body; NONE: grey
+    sand: Float32Array; // one per particle of sand
     range: [number, number];
     texels: Uint8Array;
     label: string;
@@ -25,11 +27,17 @@ export const LABELS: Record<ColourMode, string> = {
     id: "Number",
     status: "Status",
     material: "Material",
+    inertial: "Inertial number",
 };
 
 /** Fields of a frame that a mode needs. */
 export function fieldsOf(mode: ColourMode): number {
     return mode === "pressure" || mode === "status" ? CONTACTS : 0;
+}
+
+/** Modes that there is something to see with. */
+export function modesOf(model: Model): ColourMode[] {
+    return COLOUR_MODES.filter((mode) => mode !== "inertial" || model.info.sand);
 }
 
 export class ColourBy {
@@ -47,9 +55,10 @@ export class ColourBy {
         const value = this.values(frame, s.colour, model);
         // Walls are not coloured and do not stretch the scale.
         for (let i = 0; i < value.length; i++) if (i >= model.bodies.count || !model.isFree(i)) value[i] = NONE;
-        const range = classes ? ([0, classes.length] as [number, number]) : this.range(value, s);
+        const sand = sandFigures(frame.sand, s.colour, model.dim);
+        const range = classes ? ([0, classes.length] as [number, number]) : this.range([value, sand], s);
         const texels = classes ? this.classTexels(s.colour, classes.length) : ramp(s.map);
-        return {mode: s.colour, value, range, texels, label: LABELS[s.colour], unit: this.unit(s.colour, model), classes};
+        return {mode: s.colour, value, sand, range, texels, label: LABELS[s.colour], unit: this.unit(s.colour, model), classes};
     }
 
     private unit(mode: ColourMode, model: Model): string {
@@ -91,6 +100,8 @@ export class ColourBy {
                 return each((i) => i);
             case "status":
                 return statuses(frame).map((x) => (x === NONE ? x : x + 0.5));
+            case "inertial":
+                return each(() => NONE);
             case "material":
                 return each((i) => model.bodies.material[i] + 0.5);
         }
@@ -98,11 +109,12 @@ export class ColourBy {
 
     // Without a wish: what was seen so far, without the outermost hundredth, so that one fast grain does
     // not turn all others dark.
-    private range(value: Float32Array, s: Readonly<Settings>): [number, number] {
+    private range(values: Float32Array[], s: Readonly<Settings>): [number, number] {
         if (s.range) return s.range;
-        const zero = s.colour === "speed" || s.colour === "pressure";
-        let low = zero ? 0 : quantile(value, 0);
-        let high = quantile(value, s.colour === "speed" || s.colour === "pressure" ? 0.99 : 1);
+        const zero = s.colour === "speed" || s.colour === "pressure" || s.colour === "inertial";
+        const each = (q: number): number[] => values.map((value) => quantile(value, q)).filter((x) => !isNaN(x));
+        let low = zero ? 0 : Math.min(...each(0));
+        let high = Math.max(...each(zero ? 0.99 : 1));
         if (!isFinite(low) || !isFinite(high)) [low, high] = [0, 1];
         if (this.seen?.mode === s.colour) {
             low = Math.min(low, this.seen.low);

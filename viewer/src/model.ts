@@ -104,6 +104,11 @@ export class Model {
                 if (x + r > free.high[e]) free.high[e] = x + r;
             }
         }
+        const x = frame.sand.position;
+        for (let i = 0; i < 3 * frame.sand.count; i++) {
+            if (x[i] < free.low[i % 3]) free.low[i % 3] = x[i];
+            if (x[i] > free.high[i % 3]) free.high[i % 3] = x[i];
+        }
         const none = free.low[0] > free.high[0];
         const near = grown(free);
         const box = walls.filter((wall) => none || meet(near, wall)).reduce(unite, free);

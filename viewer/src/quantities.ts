@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of single grains that follow from a frame.
 import type {Model} from "./model";
-import type {Frame} from "./wire";
+import type {ColourMode} from "./settings";
+import type {Frame, Sand} from "./wire";
 
 /** No figure: drawn in grey. */
 export const NONE = -1e30;
@@ -13,6 +14,26 @@ export function speeds(frame: Frame): Float32Array {
         out[i] = isFinite(v) ? v : NONE;
     }
     return out;
+}
+
+/** Half the edge of the cube (square) that a particle of sand fills, as dense as sand is [m]. */
+export function sandHalf(volume: number, dim: 2 | 3): number {
+    return 0.5 * (dim === 2 ? Math.sqrt(volume / 0.6) : Math.cbrt(volume / 0.6));
+}
+
+/** What a mode shows of each particle of sand. */
+export function sandFigures(s: Sand, mode: ColourMode, dim: 2 | 3): Float32Array {
+    const of = (i: number): number => {
+        if (mode === "speed") return Math.hypot(s.velocity[3 * i], s.velocity[3 * i + 1], s.velocity[3 * i + 2]);
+        if (mode === "size") return 2 * sandHalf(s.volume[i], dim);
+        if (mode === "pressure") return s.pressure[i];
+        if (mode === "inertial") return s.inertial[i];
+        return mode === "id" ? s.id[i] : NaN;
+    };
+    return Float32Array.from({length: s.count}, (_, i) => {
+        const x = of(i);
+        return isFinite(x) ? x : NONE;
+    });
 }
 
 /**

@@ -3,7 +3,7 @@
 import type {MapName} from "./colours";
 import {Store} from "./store";
 
-export const COLOUR_MODES = ["speed", "size", "pressure", "id", "status", "material"] as const;
+export const COLOUR_MODES = ["speed", "size", "pressure", "id", "status", "material", "inertial"] as const;
 export type ColourMode = (typeof COLOUR_MODES)[number];
 export type Axis = "x" | "y" | "z" | "view";
 

@@ -43,6 +43,18 @@ export interface Contacts {
     status: Uint8Array; // 0 open, 1 sticking, 2 sliding
 }
 
+/** Particles of sand as a continuum. */
+export interface Sand {
+    count: number;
+    id: Uint32Array;
+    position: Float32Array;
+    velocity: Float32Array;
+    volume: Float32Array; // of grain material
+    inertial: Float32Array;
+    frame: Float32Array; // xx, yy, zz, xy, xz, yz: half axes are roots of eigenvalues
+    pressure: Float32Array; // NaN: not known
+}
+
 export interface Frame {
     index: number; // -1: of a run that goes on
     fields: number;
@@ -56,6 +68,7 @@ export interface Frame {
     velocity: Float32Array;
     turn: Float32Array; // quaternions w, x, y, z
     spin: Float32Array | null;
+    sand: Sand;
     contacts: Contacts | null;
     bytes: number;
 }
@@ -159,9 +172,22 @@ function readContacts(r: Reader, count: number): Contacts {
     };
 }
 
+function readSand(r: Reader, count: number): Sand {
+    return {
+        count,
+        id: r.u32(count),
+        position: r.f32(3 * count),
+        velocity: r.f32(3 * count),
+        volume: r.f32(count),
+        inertial: r.f32(count),
+        frame: r.f32(6 * count),
+        pressure: r.f32(count),
+    };
+}
+
 export function readFrame(data: ArrayBuffer): Frame {
     const r = new Reader(data);
-    const [, count, contacts, fields, low, high, serial] = r.head(MAGIC.frame, 8);
+    const [, count, contacts, fields, low, high, serial, sand] = r.head(MAGIC.frame, 8);
     const [time, h, step, index] = r.f64(4);
     return {
         index,
@@ -176,6 +202,7 @@ export function readFrame(data: ArrayBuffer): Frame {
         velocity: r.f32(3 * count),
         turn: r.f32(4 * count),
         spin: fields & SPIN ? r.f32(3 * count) : null,
+        sand: readSand(r, sand),
         contacts: fields & CONTACTS ? readContacts(r, contacts) : null,
         bytes: data.byteLength,
     };

@@ -221,6 +221,37 @@ async function solids(browser) {
     await end();
 }
 
+// Sand as a continuum: as many balls as there should be, coloured by what is asked for.
+async function sand(browser) {
+    const {url, end} = await serve("view", given.sand);
+    const {page, wrong} = await open(browser, url);
+    await page.evaluate(() => window.talus.player.seek(window.talus.frames.count - 1));
+    await page.waitForTimeout(300);
+    const seen = await page.evaluate(() => {
+        const frame = window.talus.player.current;
+        const balls = [];
+        window.talus.stage.content.traverse((o) => o.geometry?.getAttribute("centre") && balls.push(o.geometry.instanceCount));
+        return {particles: frame.sand.count, balls, speed: Math.hypot(...frame.sand.velocity.slice(0, 3)), y: frame.sand.position[1]};
+    });
+    check("all particles of sand are there", seen.particles === given.grains.count, JSON.stringify(seen));
+    check("each is drawn as several grains", seen.balls.includes(9 * given.grains.count), JSON.stringify(seen));
+    check("particles are where the recording has them", Math.abs(seen.y - given.grains.y) < 1e-6, JSON.stringify(seen));
+    await page.keyboard.press("3");
+    await page.waitForTimeout(300);
+    const pressure = await page.locator(".legend-title").textContent();
+    const high = Number(await page.locator(".legend-end").last().inputValue());
+    check("colour by pressure has a scale", pressure.startsWith("Pressure") && high > 0, `${pressure} ${high}`);
+    await shot(page, "sand-pressure");
+    await page.keyboard.press("7");
+    await page.waitForTimeout(300);
+    const inertial = await page.locator(".legend-title").textContent();
+    check("colour by inertial number", inertial === "Inertial number", inertial);
+    await shot(page, "sand-inertial");
+    check("nothing went wrong on the page (sand)", wrong.length === 0, wrong.join("; "));
+    await page.close();
+    await end();
+}
+
 async function live(browser) {
     const {url, end} = await serve("run", given.scene, "--view", "--until", "1000", "-o", given.live, "--quiet");
     const {page, wrong} = await open(browser, url);
@@ -287,7 +318,7 @@ const browser = await chromium.launchPersistentContext(folder, {
     args: FLAGS,
 });
 try {
-    for (const part of [recording, solids, live, malformed, phone]) {
+    for (const part of [recording, solids, sand, live, malformed, phone]) {
         try {
             await part(browser);
         } catch (error) {

@@ -1,35 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Balls (2D: disks), all in one call: squares that are drawn as balls, or points where there are very
-// many small ones.
-import {
-    BufferAttribute,
-    BufferGeometry,
-    DataTexture,
-    DynamicDrawUsage,
-    InstancedBufferAttribute,
-    InstancedBufferGeometry,
-    Mesh,
-    NearestFilter,
-    GLSL3,
-    Points,
-    RGBAFormat,
-    RawShaderMaterial,
-    Sphere,
-    UnsignedByteType,
-    Vector2,
-    Vector3,
-} from "three";
-import type {IUniform, Object3D} from "three";
+// Bodies that are balls (2D: disks).
+import type {Object3D} from "three";
 import type {Colouring} from "../colour_by";
-import {RAMP} from "../colours";
 import type {Model} from "../model";
 import {NONE} from "../quantities";
 import type {Frame} from "../wire";
-import {BALL_FRAGMENT, BALL_VERTEX, DEPTH_GREATER} from "./ball_shader";
+import {Cloud} from "./cloud";
 import type {Stage} from "./stage";
-
-const MANY = 60000; // from here on points, as long as balls are small on the screen
-const POINT_MOST = 48; // pixels of a point
 
 /** The same bodies in an order without pattern: most of those behind then find others drawn already. */
 function mixed(list: Int32Array): Int32Array {
@@ -41,126 +18,42 @@ function mixed(list: Int32Array): Int32Array {
 }
 
 export class Balls {
-    readonly object: Object3D;
-    private readonly squares: Mesh;
-    private readonly points: Points | null = null;
-    private readonly uniforms: Record<string, IUniform>;
-    private readonly column: Record<"centre" | "radius" | "value" | "turn", Float32Array>;
-    private readonly geometries: BufferGeometry[] = [];
-    private readonly texels = new Uint8Array(4 * RAMP);
-    private readonly texture: DataTexture;
+    private readonly cloud: Cloud;
     private readonly list: Int32Array;
-    private marks = false;
 
     constructor(
-        private readonly stage: Stage,
+        stage: Stage,
         private readonly model: Model,
         bodies: Int32Array,
         private readonly grey = false,
     ) {
-        const list = mixed(bodies);
-        const n = list.length;
-        this.list = list;
-        this.column = {
-            centre: new Float32Array(3 * n),
-            radius: Float32Array.from(list, (i) => model.size(i)),
-            value: new Float32Array(n).fill(NONE),
-            turn: new Float32Array(4 * n),
-        };
-        this.texture = new DataTexture(this.texels, RAMP, 1, RGBAFormat, UnsignedByteType);
-        this.texture.minFilter = this.texture.magFilter = NearestFilter;
-        this.uniforms = {
-            ...(stage.shared as unknown as Record<string, IUniform>),
-            ramp: {value: this.texture},
-            range: {value: new Vector2(0, 1)},
-            selected: {value: -1},
-            scale: {value: 1},
-        };
-        this.squares = this.makeSquares();
-        this.object = this.squares;
-        if (model.dim === 3 && n > MANY) {
-            this.points = this.makePoints();
-            this.squares.add(this.points);
-            this.points.visible = false;
-        }
+        this.list = mixed(bodies);
+        this.cloud = new Cloud(stage, model.dim, this.list.length, model.largest);
+        this.list.forEach((i, k) => (this.cloud.column.radius[k] = model.size(i)));
     }
 
-    private material(defines: Record<string, string>): RawShaderMaterial {
-        const flat = this.model.dim === 2;
-        const early = !flat && this.stage.renderer.getContext().getExtension("EXT_conservative_depth");
-        return new RawShaderMaterial({
-            glslVersion: GLSL3,
-            defines: {...defines, ...(flat ? {FLAT: ""} : {}), ...(flat || this.marks ? {TURNED: ""} : {})},
-            uniforms: this.uniforms,
-            vertexShader: BALL_VERTEX,
-            fragmentShader: (early ? DEPTH_GREATER : "") + BALL_FRAGMENT,
-            alphaToCoverage: true,
-        });
+    get object(): Object3D {
+        return this.cloud.object;
     }
 
-    private attributes(geometry: BufferGeometry, instanced: boolean): void {
-        const kind = instanced ? InstancedBufferAttribute : BufferAttribute;
-        const size = {centre: 3, radius: 1, value: 1, turn: 4} as const;
-        for (const name of ["centre", "radius", "value", "turn"] as const) {
-            const attribute = new kind(this.column[name], size[name]);
-            attribute.setUsage(DynamicDrawUsage);
-            geometry.setAttribute(name, attribute);
-        }
-        geometry.boundingSphere = new Sphere(new Vector3(), Infinity);
-        this.geometries.push(geometry);
-    }
-
-    private makeSquares(): Mesh {
-        const geometry = new InstancedBufferGeometry();
-        geometry.setAttribute("position", new BufferAttribute(new Float32Array([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0]), 3));
-        geometry.setIndex([0, 1, 2, 0, 2, 3]);
-        this.attributes(geometry, true);
-        geometry.instanceCount = this.list.length;
-        const mesh = new Mesh(geometry, this.material({}));
-        mesh.frustumCulled = false;
-        // Squares or points, by the size of the largest ball on the screen.
-        mesh.onBeforeRender = () => {
-            if (!this.points) return;
-            geometry.instanceCount = this.points.visible ? 0 : this.list.length;
-        };
-        return mesh;
-    }
-
-    private makePoints(): Points {
-        const geometry = new BufferGeometry();
-        this.attributes(geometry, false);
-        geometry.setAttribute("position", geometry.getAttribute("centre"));
-        const points = new Points(geometry, this.material({POINTS: ""}));
-        points.frustumCulled = false;
-        return points;
-    }
-
-    /** Choose between squares and points. */
     prepare(): void {
-        if (!this.points) return;
-        const camera = this.stage.camera;
-        const distance = camera.position.distanceTo(this.stage.controls.target);
-        const size = (2.2 * this.model.largest * camera.projectionMatrix.elements[5] * this.stage.shared.pixels.value) / distance;
-        this.points.visible = size < POINT_MOST;
+        this.cloud.prepare();
     }
 
     setMarks(on: boolean): void {
-        if (on === this.marks) return;
-        this.marks = on;
-        this.squares.material = this.material({});
-        if (this.points) this.points.material = this.material({POINTS: ""});
+        this.cloud.setMarks(on);
     }
 
     setScale(scale: number): void {
-        this.uniforms.scale.value = scale;
+        this.cloud.setScale(scale);
     }
 
     select(body: number): void {
-        this.uniforms.selected.value = this.list.indexOf(body);
+        this.cloud.select(this.list.indexOf(body));
     }
 
     update(frame: Frame, colouring: Colouring): void {
-        const {centre, value, turn, radius} = this.column;
+        const {centre, value, turn, radius} = this.cloud.column;
         const {position, turn: q} = frame;
         for (let k = 0; k < this.list.length; k++) {
             const i = this.list[k];
@@ -174,26 +67,16 @@ export class Balls {
             centre[3 * k + 2] = position[3 * i + 2];
             value[k] = this.grey ? NONE : colouring.value[i];
         }
-        if (this.model.dim === 2 || this.marks) {
+        if (this.cloud.turned) {
             for (let k = 0; k < this.list.length; k++) {
                 const i = this.list[k];
                 if (i < frame.count) for (let e = 0; e < 4; e++) turn[4 * k + e] = q[4 * i + e];
             }
         }
-        this.texels.set(colouring.texels);
-        this.texture.needsUpdate = true;
-        (this.uniforms.range.value as Vector2).set(...colouring.range);
-        for (const geometry of this.geometries) {
-            for (const name of ["centre", "radius", "value", "turn"]) {
-                (geometry.getAttribute(name) as BufferAttribute).needsUpdate = true;
-            }
-        }
+        this.cloud.upload(colouring);
     }
 
     dispose(): void {
-        for (const geometry of this.geometries) geometry.dispose();
-        (this.squares.material as RawShaderMaterial).dispose();
-        if (this.points) (this.points.material as RawShaderMaterial).dispose();
-        this.texture.dispose();
+        this.cloud.dispose();
     }
 }

@@ -10,6 +10,7 @@ import {Balls} from "./balls";
 import {cellFrame, imageShifts} from "./cell";
 import {Chains} from "./chains";
 import {Outlines} from "./outlines";
+import {Sand} from "./sand";
 import {Solids} from "./solids";
 import type {Stage} from "./stage";
 import {Touches} from "./touches";
@@ -21,6 +22,7 @@ export class Show {
     private readonly balls: Balls;
     private readonly fixed: Balls;
     private readonly solids: Solids | null;
+    private readonly sand: Sand | null;
     private readonly outlines: Outlines | null;
     private readonly walls: Walls;
     private readonly chains: Chains;
@@ -38,12 +40,14 @@ export class Show {
         this.fixed = new Balls(stage, model, model.fixed, true);
         this.solids = model.solids.length > 0 ? new Solids(stage, model) : null;
         this.outlines = model.solids.length > 0 && model.dim === 2 ? new Outlines(stage, model) : null;
+        this.sand = model.info.sand ? new Sand(stage, model.dim) : null;
         this.walls = new Walls(stage, model, extent);
         this.chains = new Chains(stage, model);
         this.touches = new Touches(stage, model);
         this.cell = model.info.period.some((p) => p > 0) ? cellFrame(model, this.box) : null;
         content.add(this.balls.object, this.fixed.object, this.walls.object, this.chains.object, this.touches.object);
         if (this.solids) content.add(this.solids.object);
+        if (this.sand) content.add(this.sand.object);
         if (this.outlines) content.add(this.outlines.object);
         if (this.cell) stage.extras.add(this.cell);
         stage.setBox(this.box);
@@ -75,7 +79,7 @@ export class Show {
         this.touches.object.visible = s.contacts;
         stage.shared.fade.value = s.chains && this.model.dim === 2 ? FADE_FLAT : 0;
         this.balls.setMarks(s.marks);
-        for (const part of [this.balls, this.solids, this.outlines]) part?.setScale(s.grainScale);
+        for (const part of [this.balls, this.solids, this.outlines, this.sand]) part?.setScale(s.grainScale);
         stage.images = s.images ? imageShifts(this.model) : [];
         stage.setSection(s.section ? this.sectionPlane(s) : null);
     }
@@ -85,6 +89,7 @@ export class Show {
         this.fixed.update(frame, colouring);
         this.solids?.update(frame, colouring);
         this.outlines?.update(frame);
+        this.sand?.update(frame, colouring);
         this.walls.update(frame);
         if (s.chains) this.chains.update(frame);
         if (s.contacts) this.touches.update(frame);
@@ -94,6 +99,7 @@ export class Show {
     /** Before each drawing. */
     prepare(): void {
         this.balls.prepare();
+        this.sand?.prepare();
     }
 
     select(body: number): void {
@@ -105,6 +111,6 @@ export class Show {
     dispose(): void {
         this.stage.content.clear();
         this.stage.extras.clear();
-        for (const part of [this.balls, this.fixed, this.solids, this.outlines, this.walls, this.chains, this.touches]) part?.dispose();
+        for (const part of [this.balls, this.fixed, this.solids, this.outlines, this.sand, this.walls, this.chains, this.touches]) part?.dispose();
     }
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tab of the panel that says how things look.
-import {LABELS} from "../colour_by";
+import {LABELS, modesOf} from "../colour_by";
 import {MAP_NAMES, STATUS, STATUS_TEXT} from "../colours";
 import type {Model} from "../model";
-import {COLOUR_MODES} from "../settings";
 import type {Settings} from "../settings";
 import type {Store} from "../store";
 import {choice, group, slider, toggle} from "./controls";
 import {h} from "./dom";
 
-function modeButtons(store: Store<Settings>): HTMLElement {
-    const buttons = COLOUR_MODES.map((mode, k) => {
+function modeButtons(store: Store<Settings>, model: Model): HTMLElement {
+    const buttons = modesOf(model).map((mode, k) => {
         const b = h(
             "button",
             {type: "button", class: "chip", title: `Colour by ${LABELS[mode].toLowerCase()} (${k + 1})`, "data-colour": mode, onclick: () => store.set({colour: mode, range: null})},
@@ -49,7 +48,7 @@ export function lookTab(store: Store<Settings>, model: Model, views: (direction:
     return h(
         "div",
         {class: "tab"},
-        group("Colour grains by", modeButtons(store), choice(store, "map", "Colour map", maps)),
+        group("Colour grains by", modeButtons(store, model), choice(store, "map", "Colour map", maps)),
         group(
             "Grains",
             slider(store, "grainScale", "Size drawn", 0.1, 1),

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sand as a continuum, from the scene to the recording and what is made of it."""
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from program import SOURCE, objects, talus
+
+try:
+    import h5py
+    import numpy as np
+except ImportError:
+    # The package of the system belongs to the system's Python, which need not be the first one.
+    system = "/usr/bin/python3"
+    if os.path.exists(system) and os.path.realpath(sys.executable) != os.path.realpath(system):
+        os.execv(system, [system, *sys.argv])
+    raise
+
+EXAMPLES = SOURCE / "examples" / "sand"
+
+# A block of sand that falls on a ball, and out of the box through its lower face; steps are cut by max_move.
+FALL = """\
+version: 1
+dimension: 2
+sand:
+  cell: 0.1
+  box: {from: [-0.6, -0.8], to: [0.6, 1.2]}
+  faces: {bottom: free, top: free}
+  friction: 0.4
+  diameter: 5 mm
+  flow_friction: 0.7
+  fill: [{region: {from: [-0.4, 0.3], to: [0.4, 0.7]}, jitter: 0.4}]
+bodies:
+  - {name: ball, shape: sphere, radius: 0.15, at: [0, -0.1], fixed: yes}
+  - {name: cork, shape: box, size: [0.1, 0.1], at: [0.2, 0.9], density: 300}
+step: {length: 10 ms}
+run: {until: 0.56 s}
+output: {every: 40 ms, precision: double}
+"""
+
+
+class Sand(unittest.TestCase):
+    def setUp(self):
+        room = tempfile.TemporaryDirectory()
+        self.addCleanup(room.cleanup)
+        self.room = pathlib.Path(room.name)
+
+    def done(self, *words):
+        run = talus(*words, "--json", cwd=self.room)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        (result,) = objects(run.stdout)
+        return result
+
+    def fall(self, *words):
+        (self.room / "fall.yaml").write_text(FALL)
+        return self.done("run", "fall.yaml", *words)
+
+    def test_what_a_recording_holds(self):
+        result = self.fall("-o", "fall.h5")
+        self.assertEqual(result["missed_steps"], 0)
+        with h5py.File(self.room / "fall.h5") as file:
+            sand, offset = file["sand"], file["sand/offset"][:]
+            self.assertEqual(len(offset), len(file["frames/time"]) + 1)
+            gone = sand["lost"][:]
+            self.assertGreater(gone[-1], 0.01)
+            nodes, first = file["sand_nodes"], file["sand_nodes/offset"][:]
+            for k in range(len(offset) - 1):
+                rows = slice(offset[k], offset[k + 1])
+                numbers, volume = sand["id"][rows], sand["volume"][rows]
+                self.assertTrue((np.diff(numbers) > 0).all())
+                # Nothing is lost but what the books say.
+                self.assertAlmostEqual(volume.sum() + gone[k], 0.6 * 0.8 * 0.4, 12)
+                # The grid has all of it: fraction times space, half or a quarter of a cell at a face.
+                place = nodes["place"][first[k]:first[k + 1]]
+                cells = sand.attrs["cells"]
+                space = 0.01 * np.prod([np.where((place[:, a] == 0) | (place[:, a] == cells[a]), 0.5, 1)
+                                        for a in range(2)], axis=0)
+                fraction = nodes["fraction"][first[k]:first[k + 1]]
+                self.assertAlmostEqual((fraction * space).sum(), volume.sum(), 12)
+                # … and its momentum.
+                momentum = (nodes["velocity"][first[k]:first[k + 1]] * (fraction * space)[:, None]).sum(0)
+                wanted = (sand["velocity"][rows] * volume[:, None]).sum(0)
+                self.assertTrue(np.allclose(momentum, wanted, atol=1e-12))
+                # Pressures of particles lie between those of nodes.
+                pressure = sand["pressure"][rows]
+                top = nodes["pressure"][first[k]:first[k + 1]].max()
+                self.assertTrue((pressure >= 0).all() and (pressure <= top * (1 + 1e-12)).all())
+            # Free fall until something is touched: g t, as symplectic steps have it.
+            time = file["frames/time"][1]
+            rows = slice(offset[1], offset[2])
+            self.assertTrue(np.allclose(sand["velocity"][rows][:, 1], -9.81 * time, rtol=1e-9))
+            # Cubes of the size they were made with.
+            frame = sand["frame"][: offset[1]]
+            self.assertTrue(np.allclose(frame, [0.05**2 / 4] * 2 + [0] * 4, rtol=1e-9))
+
+    def test_fields_and_precision(self):
+        self.fall("-o", "all.h5")
+        self.fall("-o", "some.h5", "--set", "output.precision=compact",
+                  "--set", "output.fields=[volume, grid-fraction]")
+        with h5py.File(self.room / "all.h5") as whole, h5py.File(self.room / "some.h5") as part:
+            self.assertEqual(set(part["sand"]), {"id", "position", "volume", "lost", "offset"})
+            self.assertEqual(set(part["sand_nodes"]), {"place", "fraction", "offset"})
+            error = np.abs(whole["sand/position"][:] - part["sand/position"][:]).max()
+            self.assertTrue(0 < error < 1e-4 * 0.1)
+            self.assertTrue(np.allclose(whole["sand/volume"][:], part["sand/volume"][:], rtol=1e-7))
+        self.fall("-o", "none.h5", "--set", "output.fields=[frame]")
+        with h5py.File(self.room / "none.h5") as file:
+            self.assertNotIn("sand_nodes", file)
+        for name in ("some.h5", "none.h5"):  # what is missing is made up for
+            self.assertEqual(talus("picture", name, "-o", "p.png", cwd=self.room).returncode, 0)
+
+    def test_resumed_bit_for_bit(self):
+        whole = self.fall("-o", "whole.h5")
+        self.fall("-o", "part.h5", "--set", "run.steps=17")
+        part = self.done("resume", "part.h5", "--steps", 0, "--threads", 2)
+        self.assertEqual(whole["hash"], part["hash"])
+        with h5py.File(self.room / "whole.h5") as a, h5py.File(self.room / "part.h5") as b:
+            # The part ended with a frame of its own, which goes where it is no multiple of the interval.
+            for group in ("sand", "sand_nodes"):
+                for name in a[group]:
+                    self.assertEqual(a[group][name][:].tobytes(), b[group][name][:].tobytes(), name)
+
+    def test_analysis(self):
+        self.fall("-o", "fall.h5")
+        run = talus("analyse", "fall.h5", "sand", "--plane", "y=0", "--json", cwd=self.room)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with h5py.File(self.room / "fall.h5") as file:
+            a, b = file["sand/offset"][-2:]
+            below = file["sand/volume"][a:b][file["sand/position"][a:b, 1] < 0].sum()
+            beyond = 2600 * (below + file["sand/lost"][-1])
+        (tables,) = objects(run.stdout)
+        table = next(t for t in tables["tables"] if t["name"] == "sand_mass")
+        columns = [c["name"] for c in table["columns"]]
+        last = table["rows"][-1]
+        self.assertAlmostEqual(last[columns.index("beyond")], beyond, 6)
+
+    def test_exports(self):
+        self.fall("-o", "fall.h5")
+        run = talus("export", "fall.h5", "--csv", "-o", "out", cwd=self.room)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        rows = (self.room / "out" / "sand.csv").read_text().splitlines()
+        with h5py.File(self.room / "fall.h5") as file:
+            self.assertEqual(len(rows) - 1, len(file["sand/id"]))
+            last = dict(zip(rows[0].split(","), rows[-1].split(",")))
+            self.assertEqual(float(last["y"]), file["sand/position"][-1, 1])
+            self.assertEqual(float(last["pressure"]), file["sand/pressure"][-1])
+        xdmf = (self.room / "fall.xdmf").read_text()
+        for name in ("/sand/position", "/sand/pressure", "/sand/velocity"):
+            self.assertIn("fall.h5:" + name, xdmf)
+
+    def test_estimate_and_page(self):
+        (self.room / "fall.yaml").write_text(FALL)
+        estimate = self.done("run", "fall.yaml", "--dry-run")
+        self.assertEqual(estimate["particles"], 16 * 8)
+        self.assertGreater(estimate["sand_bytes"], 128 * 200)
+        self.fall("-o", "fall.h5")
+        report = talus("report", "fall.h5", "-o", "fall.html", cwd=self.room)
+        self.assertEqual(report.returncode, 0, report.stderr)
+
+    def test_examples_are_read(self):
+        scenes = sorted(EXAMPLES.glob("*.yaml"))
+        self.assertGreaterEqual(len(scenes), 9)
+        for scene in scenes:
+            with self.subTest(scene.name):
+                result = self.done("run", scene, "-o", self.room / "s.h5", "--set", "run.steps=2")
+                self.assertEqual(result["missed_steps"], 0)
+                self.assertGreater(result["particles"], 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
