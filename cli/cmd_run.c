@@ -177,7 +177,9 @@ static int cmd_check_out(const run_setup *setup, talus_context *ctx) {
     solve_tasks_clear(&inputs);
     if (code != CLI_DONE || stat(setup->out, &facts) != 0 || facts.st_size == 0) return code;
     talus_playback *old = NULL;
-    if (talus_playback_open(ctx, setup->out, &old) != TALUS_OK) {
+    const talus_status status = talus_playback_open(ctx, setup->out, &old);
+    // a recording of another version of the program is one, too
+    if (status != TALUS_OK && status != TALUS_ERR_UNSUPPORTED) {
         cli_error("%s; it is not replaced: remove it, or choose another name with -o",
                   talus_context_last_error(ctx));
         code = CLI_FAILED;

@@ -177,7 +177,8 @@ typedef struct talus_frame {
 } talus_frame;
 
 /// Open a recording as its last flush left it. It may be written meanwhile: what is read is always
-/// of one flush, and talus_playback_refresh shows what has come since.
+/// of one flush, and talus_playback_refresh shows what has come since. TALUS_ERR_UNSUPPORTED: a
+/// recording, but of another version of the format.
 TALUS_API talus_status talus_playback_open(talus_context *ctx, const char *path,
                                            talus_playback **out) TALUS_MUST_CHECK;
 TALUS_API void talus_playback_close(talus_playback *p);                         ///< NULL is allowed

@@ -53,7 +53,7 @@ static talus_status playback_format(talus_playback *p) {
     if (!ours) return tl_playback_damaged(p, "this HDF5 file", "is no recording of talus run");
     TL_REQUIRE(p->ctx, tl_attribute_read_integer(file, "/", "format_version", &version),
                TALUS_ERR_FORMAT, "%s: the attribute format_version is missing", p->path);
-    TL_REQUIRE(p->ctx, version == TL_RECORD_VERSION, TALUS_ERR_FORMAT,
+    TL_REQUIRE(p->ctx, version == TL_RECORD_VERSION, TALUS_ERR_UNSUPPORTED,
                "%s: has format version %" PRId64 "; this program reads version %d", p->path,
                version, TL_RECORD_VERSION);
     return TALUS_OK;
