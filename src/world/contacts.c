@@ -60,6 +60,7 @@ void tl_contacts_take(talus_world *w, const tl_step *step) {
     const tl_stage *s = &w->stage;
     const int32_t dim = w->def.dim;
     double largest = 0.0;
+    TL_ASSUME(dim == 2 || dim == 3);
     for (int32_t i = 0; i < s->contacts; i++) largest = fmax(largest, s->r[(int64_t)i * s->size]);
     for (int32_t i = 0; i < s->contacts; i++) {
         const tl_touch *t = s->touch + i;
