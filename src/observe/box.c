@@ -123,10 +123,8 @@ static void clip_insert(double *list, int *count, double value) {
 // The ball between z0 and z1, cut on other sides too.
 static double clip_stack(const clip_ball *b, double z0, double z1) {
     const double side[4] = {b->x0, b->x1, b->y0, b->y1};
-    double height[20], sum = 0.0;
-    int count = 0;
-    clip_insert(height, &count, z0);
-    clip_insert(height, &count, z1);
+    double height[20] = {z0, z1}, sum = 0.0;
+    int count = 2;
     for (int i = 0; i < 8; i++) { // heights where the disk just reaches a side or a corner
         const double d = i < 4 ? fabs(side[i]) : hypot(side[i % 2], side[2 + (i - 4) / 2]);
         const double z = d < b->r ? sqrt(b->r * b->r - d * d) : 0.0;
