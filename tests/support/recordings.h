@@ -3,6 +3,7 @@
 #ifndef TALUS_TESTS_RECORDINGS_H
 #define TALUS_TESTS_RECORDINGS_H
 #include "support/context.h"
+#include "support/disk_faults.h"
 #include "talus/record.h"
 #include <math.h>
 #include <stdio.h>
@@ -178,6 +179,14 @@ static inline void expect_error(talus_status got, talus_status want, const char 
     assert_int_equal(got, want);
     if (!strstr(talus_context_last_error(ctx), part))
         fail_msg("'%s' does not say '%s'", talus_context_last_error(ctx), part);
+}
+
+/// A context of its own and an empty room for each test.
+static inline int begin(void **state) {
+    char command[128];
+    fault.at = 0;
+    (void)snprintf(command, sizeof command, "rm -f %s/*", room);
+    return system(command) == 0 ? set_up(state) : -1;
 }
 
 #endif // TALUS_TESTS_RECORDINGS_H

@@ -523,14 +523,6 @@ static void test_allocation_failures(void **state) {
     talus_world_destroy(w);
 }
 
-// A context of its own and an empty room for each test.
-static int begin(void **state) {
-    char command[128];
-    fault.at = 0;
-    (void)snprintf(command, sizeof command, "rm -f %s/*", room);
-    return system(command) == 0 ? set_up(state) : -1;
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, tear_down)
 
 int main(void) {
