@@ -22,9 +22,10 @@ enum {
 };
 
 const cli_option cli_export_options[] = {
-    {"vtk", NULL, "bodies (VTU), surfaces and contact network (VTP), and series of them (PVD)",
+    {"vtk", NULL,
+     "bodies (VTU), surfaces, rods and contact network (VTP), and series of them (PVD)",
      EXPORT_VTK},
-    {"csv", NULL, "tables of bodies, contacts, sand and the ledger", EXPORT_CSV},
+    {"csv", NULL, "tables of bodies, contacts, sand, rods and the ledger", EXPORT_CSV},
     {"fclib", NULL, "the friction problem of each step of --steps, for talus solve and others",
      EXPORT_FCLIB},
     {"xdmf", NULL, "the XDMF file beside the recording, again", EXPORT_XDMF},
@@ -41,11 +42,16 @@ const cli_option cli_export_options[] = {
 const char cli_export_help[] =
     "--vtk writes, for each frame, bodies-N.vtu (a point for each bounded body with its radius,\n"
     "velocity, …), surfaces-N.vtp (triangles of all that is no sphere, walls too; 2D: lines) and\n"
-    "contacts-N.vtp (a line for each contact with its force), and bodies.pvd, surfaces.pvd,\n"
-    "contacts.pvd, which ParaView opens as series in time.\n"
+    "contacts-N.vtp (a line for each contact with its force), of rods rods-N.vtp (a line through "
+    "the\n"
+    "nodes of each, with its radius, for the filter Tube), of sand sand-N.vtu (particles) and\n"
+    "grid-N.vtu (cells with fraction, pressure, velocity), and bodies.pvd, surfaces.pvd, …, which\n"
+    "ParaView opens as series in time.\n"
     "\n"
-    "--csv writes bodies.csv, contacts.csv, sand.csv and ledger.csv. --fclib repeats the run from\n"
-    "the nearest checkpoint before each step, which gives the same bits, and writes step-N.hdf5.\n"
+    "--csv writes bodies.csv, contacts.csv, sand.csv, rods.csv and ledger.csv. --fclib repeats "
+    "the\n"
+    "run from the nearest checkpoint before each step, which gives the same bits, and writes\n"
+    "step-N.hdf5.\n"
     "--xdmf writes RUN.xdmf beside RUN.h5, with which ParaView opens the recording itself; talus "
     "run\n"
     "does it too.\n"

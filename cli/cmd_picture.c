@@ -33,7 +33,8 @@ const cli_option cli_picture_options[] = {
      PICTURE_EVERY},
     {"size", "WxH", "pixels; default 1200x800", PICTURE_SIZE},
     {"colour", "NAME",
-     "colour grains by speed (default), size, material, id; sand also by pressure, inertial",
+     "colour grains by speed (default), size, material, id; sand also by pressure, inertial; rods "
+     "by strain",
      PICTURE_COLOUR},
     {"range", "LOW:HIGH", "values at the ends of the colour map; default: those of the pictures",
      PICTURE_RANGE},

@@ -21,7 +21,8 @@ enum {
 const cli_option cli_report_options[] = {
     {"out", "FILE.html", "the page; default: name of the recording with .html, here", REPORT_OUT},
     {"colour", "NAME",
-     "colour grains by speed (default), size, material, id; sand also by pressure, inertial",
+     "colour grains by speed (default), size, material, id; sand also by pressure, inertial; rods "
+     "by strain",
      REPORT_COLOUR},
     {"view", "X,Y,Z", "direction looked along, in 3D; default obliquely from above", REPORT_VIEW},
     {"width", "N", "of the pictures, in pixels; default 760", REPORT_WIDTH},

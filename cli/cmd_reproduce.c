@@ -156,6 +156,35 @@ const reproduce_experiment reproduce_experiments[] = {
      "A disk 12 times as dense as the sand, of 10 cells (short form: 6), hits it at 3 m/s in 2D "
      "[Daviet, 7.5].",
      reproduce_sand_impact},
+    {"s-energy", "energy of sand in a closed box",
+     "A column of aspect 1.4, 10 cells wide, falls in 2D, solved to 1e-7: its energy, step by step "
+     "[Daviet, 7.1].",
+     reproduce_sand_energy},
+    {"s-tower", "a tower of cohesive sand",
+     "A tower of 20 cells stands by a cohesion of 10 kPa for 0.3 s in 2D, on the lines of the grid "
+     "and off them, with stresses at nodes and at particles [Daviet, 7.5].",
+     reproduce_sand_tower},
+    {"s-drag", "a cylinder is drawn through sand",
+     "A cylinder of 5 cells (short form: 4) is drawn through a bed of sand at four speeds in 2D: "
+     "drag over speed, pressure before and behind it [Daviet, 6.5].",
+     reproduce_sand_drag},
+    {"s-hole", "a silo of sand in 3D: Beverloo's law",
+     "Sand runs out of a box of 16 by 16 cells (short form: 10) through square holes of 3.5 to 9.5 "
+     "cells (7.5) "
+     "[Daviet, 7.5].",
+     reproduce_sand_hole},
+    {"r-ball", "a strand on an oscillating ball",
+     "A clamped strand of five helices lies with its tip on a ball that turns to and fro, mu = 1, "
+     "for "
+     "20 s (short form: 4 s); orbits of the tip with exact and with faceted friction [Daviet, "
+     "4.2.3, "
+     "Figure 4.6].",
+     reproduce_rod_ball},
+    {"r-pony", "one-contact solvers on a ponytail",
+     "30 curled strands of five helices (short form: 12) on a tie that nods, mu = 0.3; every other "
+     "problem of 700 steps is solved from zero by Gauss-Seidel with each one-contact solver, to a "
+     "residual of 1e-3 [Daviet, 4.2.3, Table 4.3].",
+     reproduce_rod_pony},
     {0},
 };
 

@@ -72,11 +72,34 @@ static void csv_frame_sand(FILE *file, int64_t number, const talus_frame *f) {
     }
 }
 
+static void csv_frame_rods(const export_job *job, FILE *file, int64_t number,
+                           const talus_frame *f) {
+    const talus_rod_view *r = &f->rods;
+    for (int32_t i = 0; i < r->rods; i++)
+        for (size_t k = (size_t)r->start[i]; k < (size_t)r->start[i + 1]; k++) {
+            csv_begin(file, number, f);
+            fprintf(file, ",%d,%d", (int)i, (int)(k - (size_t)r->start[i]));
+            csv_name(file, talus_playback_rod_name(job->playback, i));
+            csv_numbers(file, r->position + 3 * k, 3);
+            csv_numbers(file, r->velocity + 3 * k, 3);
+            csv_numbers(file, r->director + 3 * k, 3);
+            csv_numbers(file, r->strain + k, 1);
+            csv_numbers(file, r->radius + i, 1);
+            fputc('\n', file);
+        }
+}
+
 static int csv_frames(export_job *job) {
     FILE *bodies = export_open(job, "bodies.csv");
     FILE *sand = bodies && job->info.sand ? export_open(job, "sand.csv") : NULL;
     FILE *contacts = bodies && job->info.contacts ? export_open(job, "contacts.csv") : NULL;
-    bool ok = bodies && (contacts || !job->info.contacts) && (sand || !job->info.sand);
+    FILE *rods = bodies && job->info.rods > 0 ? export_open(job, "rods.csv") : NULL;
+    bool ok = bodies && (contacts || !job->info.contacts) && (sand || !job->info.sand) &&
+              (rods || job->info.rods == 0);
+    if (ok && rods)
+        fputs("frame,step,time,rod,node,name,x,y,z,vx,vy,vz,director_x,director_y,director_z,"
+              "strain,radius\n",
+              rods);
     if (ok && sand)
         fputs("frame,step,time,particle,x,y,z,vx,vy,vz,volume,inertial,pressure\n", sand);
     if (ok)
@@ -93,11 +116,13 @@ static int csv_frames(export_job *job) {
         csv_frame_bodies(job, bodies, job->frames.number[k], &f);
         if (contacts) csv_frame_contacts(contacts, job->frames.number[k], &f);
         if (sand) csv_frame_sand(sand, job->frames.number[k], &f);
+        if (rods) csv_frame_rods(job, rods, job->frames.number[k], &f);
         export_progress(job, "frame", k + 1, job->frames.count);
     }
     if (bodies) ok = export_close(job, "bodies.csv", bodies) && ok;
     if (contacts) ok = export_close(job, "contacts.csv", contacts) && ok;
     if (sand) ok = export_close(job, "sand.csv", sand) && ok;
+    if (rods) ok = export_close(job, "rods.csv", rods) && ok;
     return ok ? CLI_DONE : CLI_FAILED;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // VTK's XML files with the data appended as they are in memory, each array behind its length in
 // bytes (UInt64): bodies as points, surfaces as triangles (2D: lines), contacts as lines between
-// the bodies that touch.
+// those that touch, rods as lines through their nodes, sand as points, and its grid as the cells
+// all of whose nodes have sand around them.
 #include "export.h"
 #include <inttypes.h>
 #include <math.h>
@@ -278,10 +279,28 @@ static void vtk_write_surfaces(const export_job *job, FILE *file, const talus_fr
 
 // ---- contacts ----
 
+// On the side of a rod: the point of its centre line that is nearest to the contact.
+static void vtk_rod_end(const talus_rod_view *r, int32_t item, const double *point, double out[3]) {
+    int32_t segment;
+    const int32_t rod = talus_rod_of_item(r, item, &segment);
+    const double *a = r->position + 3 * (size_t)(r->start[rod] + segment), *b = a + 3;
+    double along = 0.0, square = 0.0;
+    for (int k = 0; k < 3; k++) {
+        along += (point[k] - a[k]) * (b[k] - a[k]);
+        square += (b[k] - a[k]) * (b[k] - a[k]);
+    }
+    const double t = square > 0.0 ? fmin(1.0, fmax(0.0, along / square)) : 0.0;
+    for (int k = 0; k < 3; k++) out[k] = a[k] + t * (b[k] - a[k]);
+}
+
 // Where a contact's line ends on the side of a body: its position, at the image that is nearest to
 // the contact; the contact itself where the body has no end.
 static void vtk_line_end(const export_job *job, const talus_frame *f, int32_t body,
                          const double *point, double out[3]) {
+    if (body >= f->bodies.count) {
+        vtk_rod_end(&f->rods, body, point, out);
+        return;
+    }
     const double *x = f->bodies.position + 3 * (size_t)body;
     const bool bounded = talus_playback_body_radius(job->playback, body) > 0.0 &&
                          f->bodies.motion[body] == TALUS_MOTION_FREE;
@@ -365,19 +384,168 @@ static void vtk_write_contacts(export_job *job, FILE *file, const talus_frame *f
     for (size_t k = 0; k < 5; k++) free(integers[k]->value);
 }
 
+// ---- sand ----
+
+// Cells of `corners` points each, all of one type.
+static void vtk_cells(vtk_file *f, int64_t count, int corners, uint8_t type,
+                      const int64_t *connectivity, int64_t **end, uint8_t **types) {
+    *end = cli_alloc((size_t)count + 1, sizeof **end);
+    *types = cli_alloc((size_t)count + 1, 1);
+    for (int64_t k = 0; k < count; k++) (*end)[k] = (k + 1) * corners;
+    memset(*types, type, (size_t)count);
+    fputs("<Cells>\n", f->file);
+    vtk_add(f, "connectivity", "Int64", 1, count * corners, connectivity);
+    vtk_add(f, "offsets", "Int64", 1, count, *end);
+    vtk_add(f, "types", "UInt8", 1, count, *types);
+    fputs("</Cells>\n", f->file);
+}
+
+static void vtk_write_sand(const export_job *job, FILE *file, const talus_frame *f) {
+    const talus_sand_frame *s = &f->sand;
+    const bool *without = job->info.without;
+    const int64_t n = s->count;
+    int64_t *index = cli_alloc((size_t)n + 1, sizeof *index), *end;
+    uint8_t *type;
+    for (int64_t k = 0; k < n; k++) index[k] = k;
+    vtk_file v = vtk_begin(file, "UnstructuredGrid");
+    fprintf(file,
+            "<Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n<PointData>\n",
+            n, n);
+    vtk_add(&v, "id", "Int64", 1, n, s->id);
+    if (!without[TALUS_FIELD_VELOCITY]) vtk_add(&v, "velocity", "Float64", 3, n, s->velocity);
+    if (!without[TALUS_FIELD_VOLUME]) vtk_add(&v, "volume", "Float64", 1, n, s->volume);
+    if (!without[TALUS_FIELD_FRAME]) vtk_add(&v, "frame", "Float64", 6, n, s->frame);
+    if (!without[TALUS_FIELD_INERTIAL]) vtk_add(&v, "inertial", "Float64", 1, n, s->inertial);
+    if (!without[TALUS_FIELD_PRESSURE]) vtk_add(&v, "pressure", "Float64", 1, n, s->pressure);
+    fputs("</PointData>\n", file);
+    vtk_points(&v, n, s->position);
+    vtk_cells(&v, n, 1, 1, index, &end, &type); // VTK_VERTEX
+    vtk_end(&v, "UnstructuredGrid");
+    free(index), free(end), free(type);
+}
+
+typedef struct vtk_node {
+    int32_t at[3];
+    int64_t number;
+} vtk_node;
+
+static int vtk_compare_nodes(const void *a, const void *b) {
+    const vtk_node *x = a, *y = b;
+    for (int k = 2; k > 0; k--)
+        if (x->at[k] != y->at[k]) return x->at[k] < y->at[k] ? -1 : 1;
+    return x->at[0] == y->at[0] ? 0 : x->at[0] < y->at[0] ? -1 : 1;
+}
+
+// The corners of the cell above a node, in the order of VTK_PIXEL and VTK_VOXEL; false: one of them
+// has no sand around it.
+static bool vtk_corners(const vtk_node *node, int64_t count, int dim, const int32_t *at,
+                        int64_t *corner) {
+    for (int k = 0; k < 1 << dim; k++) {
+        const vtk_node wanted = {.at = {at[0] + (k & 1), at[1] + (k >> 1 & 1), at[2] + (k >> 2)}};
+        const vtk_node *found =
+            bsearch(&wanted, node, (size_t)count, sizeof wanted, vtk_compare_nodes);
+        if (!found) return false;
+        corner[k] = found->number;
+    }
+    return true;
+}
+
+static void vtk_write_grid(const export_job *job, FILE *file, const talus_frame *f) {
+    enum { PIXEL = 8, VOXEL = 11 };
+    const talus_sand_frame *s = &f->sand;
+    const bool *without = job->info.without;
+    const int dim = job->info.dim, corners = 1 << dim;
+    const int64_t n = s->nodes;
+    double *point = cli_alloc(3 * (size_t)n + 1, sizeof *point);
+    int64_t *corner = cli_alloc((size_t)(n * corners) + 1, sizeof *corner), cells = 0, *end;
+    vtk_node *node = cli_alloc((size_t)n + 1, sizeof *node);
+    uint8_t *type;
+    for (int64_t i = 0; i < n; i++) {
+        node[i].number = i;
+        for (int k = 0; k < 3; k++) {
+            node[i].at[k] = s->node[3 * i + k];
+            point[3 * i + k] =
+                k < dim ? job->info.sand_origin[k] + s->node[3 * i + k] * job->info.sand_cell : 0.0;
+        }
+    }
+    qsort(node, (size_t)n, sizeof *node, vtk_compare_nodes);
+    for (int64_t i = 0; i < n; i++)
+        cells += vtk_corners(node, n, dim, node[i].at, corner + cells * corners);
+    vtk_file v = vtk_begin(file, "UnstructuredGrid");
+    fprintf(file,
+            "<Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n<PointData>\n",
+            n, cells);
+    if (!without[TALUS_FIELD_GRID_FRACTION])
+        vtk_add(&v, "fraction", "Float64", 1, n, s->node_fraction);
+    if (!without[TALUS_FIELD_GRID_PRESSURE])
+        vtk_add(&v, "pressure", "Float64", 1, n, s->node_pressure);
+    if (!without[TALUS_FIELD_GRID_VELOCITY])
+        vtk_add(&v, "velocity", "Float64", 3, n, s->node_velocity);
+    fputs("</PointData>\n", file);
+    vtk_points(&v, n, point);
+    vtk_cells(&v, cells, corners, dim == 2 ? PIXEL : VOXEL, corner, &end, &type);
+    vtk_end(&v, "UnstructuredGrid");
+    free(point), free(corner), free(node), free(end), free(type);
+}
+
+// ---- rods ----
+
+static void vtk_write_rods(FILE *file, const talus_frame *f) {
+    const talus_rod_view *r = &f->rods;
+    const int64_t nodes = r->rods > 0 ? r->start[r->rods] : 0;
+    vtk_numbers radius = {0};
+    vtk_integers index = {0}, end = {0}, rod = {0}, material = {0};
+    for (int32_t i = 0; i < r->rods; i++) {
+        for (int64_t k = r->start[i]; k < r->start[i + 1]; k++) {
+            vtk_push(&radius, r->radius + i, 1);
+            vtk_push_integer(&index, k);
+        }
+        vtk_push_integer(&end, r->start[i + 1]);
+        vtk_push_integer(&rod, i);
+        vtk_push_integer(&material, r->material[i]);
+    }
+    vtk_file v = vtk_begin(file, "PolyData");
+    vtk_head(file, nodes, r->rods, 0);
+    fputs("<PointData>\n", file);
+    vtk_add(&v, "radius", "Float64", 1, nodes, radius.value);
+    vtk_add(&v, "velocity", "Float64", 3, nodes, r->velocity);
+    vtk_add(&v, "director", "Float64", 3, nodes, r->director);
+    vtk_add(&v, "strain", "Float64", 1, nodes, r->strain);
+    fputs("</PointData>\n<CellData>\n", file);
+    vtk_add(&v, "rod", "Int64", 1, r->rods, rod.value);
+    vtk_add(&v, "material", "Int64", 1, r->rods, material.value);
+    fputs("</CellData>\n", file);
+    vtk_points(&v, nodes, r->position);
+    fputs("<Lines>\n", file);
+    vtk_add(&v, "connectivity", "Int64", 1, nodes, index.value);
+    vtk_add(&v, "offsets", "Int64", 1, r->rods, end.value);
+    fputs("</Lines>\n", file);
+    vtk_end(&v, "PolyData");
+    vtk_integers *const integers[] = {&index, &end, &rod, &material};
+    for (size_t k = 0; k < 4; k++) free(integers[k]->value);
+    free(radius.value);
+}
+
 // ---- series ----
 
-enum { VTK_BODIES, VTK_SURFACES, VTK_CONTACTS, VTK_KINDS };
-static const char *const vtk_kind[VTK_KINDS] = {"bodies", "surfaces", "contacts"};
+enum { VTK_BODIES, VTK_SURFACES, VTK_CONTACTS, VTK_RODS, VTK_SAND, VTK_GRID, VTK_KINDS };
+static const char *const vtk_kind[VTK_KINDS] = {"bodies", "surfaces", "contacts",
+                                                "rods",   "sand",     "grid"};
+
+static const char *vtk_ending(int kind) {
+    return kind == VTK_SURFACES || kind == VTK_CONTACTS || kind == VTK_RODS ? "vtp" : "vtu";
+}
 
 static bool vtk_write_frame(export_job *job, int kind, int64_t number, const talus_frame *f,
                             const vtk_surfaces *surfaces) {
-    char *name = cli_text("%s-%06lld.%s", vtk_kind[kind], (long long)number,
-                          kind == VTK_BODIES ? "vtu" : "vtp");
+    char *name = cli_text("%s-%06lld.%s", vtk_kind[kind], (long long)number, vtk_ending(kind));
     FILE *file = export_open(job, name);
     if (file && kind == VTK_BODIES) vtk_write_bodies(job, file, f);
     if (file && kind == VTK_SURFACES) vtk_write_surfaces(job, file, f, surfaces);
     if (file && kind == VTK_CONTACTS) vtk_write_contacts(job, file, f);
+    if (file && kind == VTK_SAND) vtk_write_sand(job, file, f);
+    if (file && kind == VTK_GRID) vtk_write_grid(job, file, f);
+    if (file && kind == VTK_RODS) vtk_write_rods(file, f);
     const bool ok = file && export_close(job, name, file);
     free(name);
     return ok;
@@ -392,8 +560,7 @@ static bool vtk_write_series(export_job *job, int kind, const double *time) {
               file);
         for (int64_t k = 0; k < job->frames.count; k++)
             fprintf(file, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"%s-%06lld.%s\"/>\n",
-                    time[k], vtk_kind[kind], (long long)job->frames.number[k],
-                    kind == VTK_BODIES ? "vtu" : "vtp");
+                    time[k], vtk_kind[kind], (long long)job->frames.number[k], vtk_ending(kind));
         fputs("</Collection>\n</VTKFile>\n", file);
     }
     const bool ok = file && export_close(job, name, file);
@@ -403,9 +570,16 @@ static bool vtk_write_series(export_job *job, int kind, const double *time) {
 
 int export_vtk(export_job *job) {
     const bool *without = job->info.without;
-    const bool wanted[VTK_KINDS] = {true, true,
-                                    job->info.contacts && !without[TALUS_FIELD_POINT] &&
-                                        !without[TALUS_FIELD_IMPULSE]};
+    const bool grid = !without[TALUS_FIELD_GRID_FRACTION] || !without[TALUS_FIELD_GRID_PRESSURE] ||
+                      !without[TALUS_FIELD_GRID_VELOCITY];
+    const bool wanted[VTK_KINDS] = {[VTK_BODIES] = true,
+                                    [VTK_SURFACES] = true,
+                                    [VTK_CONTACTS] = job->info.contacts &&
+                                                     !without[TALUS_FIELD_POINT] &&
+                                                     !without[TALUS_FIELD_IMPULSE],
+                                    [VTK_RODS] = job->info.rods > 0,
+                                    [VTK_SAND] = job->info.sand,
+                                    [VTK_GRID] = job->info.sand && grid};
     vtk_surfaces surfaces = {0};
     double *time = cli_alloc((size_t)job->frames.count + 1, sizeof *time);
     bool ok = vtk_make_surfaces(job, &surfaces);

@@ -23,6 +23,8 @@ const cli_verb cli_verbs[] = {
      cli_picture_options, cli_picture_help, cli_picture},
     {"view", "look at a recording or a scene in the browser", "RUN.h5|SCENE.yaml [OPTION]...",
      cli_view_options, cli_view_help, cli_view},
+    {"invert", "find natural curvatures with which the rods of a scene rest where they lie",
+     "SCENE.yaml [OPTION]...", cli_invert_options, cli_invert_help, cli_invert},
     {"solve", "solve friction problems from files and certify the answers",
      "FILE|DIR... [OPTION]...", cli_solve_options, cli_solve_help, cli_solve},
     {"bench", "compare solvers on problems from files: a table, and a page with profiles",

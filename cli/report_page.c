@@ -29,7 +29,10 @@ static char *fact_file(const report_run *r) {
 }
 static char *fact_title(const report_run *r) { return cli_text("%s", r->reel.info.title); }
 static char *fact_what(const report_run *r) {
-    return cli_text("%lld grain%s and %lld obstacle%s in %dD", (long long)r->grains,
+    const int rods = (int)r->reel.info.rods;
+    char more[40] = "";
+    if (rods > 0) snprintf(more, sizeof more, "%d rod%s, ", rods, rods == 1 ? "" : "s");
+    return cli_text("%s%lld grain%s and %lld obstacle%s in %dD", more, (long long)r->grains,
                     r->grains == 1 ? "" : "s", (long long)r->obstacles,
                     r->obstacles == 1 ? "" : "s", (int)r->reel.info.dim);
 }

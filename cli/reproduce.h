@@ -74,6 +74,19 @@ bool reproduce_sand_columns(reproduce *r);
 bool reproduce_sand_column(reproduce *r);
 bool reproduce_sand_silo(reproduce *r);
 bool reproduce_sand_impact(reproduce *r);
+bool reproduce_sand_energy(reproduce *r);
+bool reproduce_sand_tower(reproduce *r);
+bool reproduce_sand_drag(reproduce *r);
+bool reproduce_sand_hole(reproduce *r);
+bool reproduce_rod_ball(reproduce *r);
+bool reproduce_rod_pony(reproduce *r);
+
+/// A world with sand whose material 1 has the friction `wall`.
+bool reproduce_sand_world(reproduce *r, int32_t dim, double step, const talus_sand_def *sand,
+                          double wall, double tolerance, talus_world **out);
+/// Fill the cells from low to high (exclusive) with particles, two along each edge.
+bool reproduce_sand_fill(reproduce *r, talus_world *w, int32_t dim, const talus_sand_def *sand,
+                         const int low[3], const int high[3]);
 
 /// Put down what was measured: it passes in [low, high]. `why`, unless NULL, turns a miss into a
 /// difference that is explained.

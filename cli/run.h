@@ -51,6 +51,9 @@ typedef struct run_totals {
     size_t memory;                 ///< most that the library held
     int64_t particles, nodes;      ///< of sand, and of the grid that carries it, at the end
     double sand_volume, sand_lost; ///< of grain material: there, and gone through free faces
+    int32_t rods;
+    double rod_length;                ///< of all together, at the end [m]
+    double strain_least, strain_most; ///< of their segments, likewise
 } run_totals;
 
 typedef struct run run;

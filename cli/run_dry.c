@@ -35,7 +35,8 @@ static bool dry_steps(run *r, dry_measure *m) {
 }
 
 // Bytes of the recording before compression, which takes some away: 13 numbers a body, 11 a
-// particle of sand, 13 numbers and 13 bytes a contact, a row of the ledger each step.
+// particle of sand, 10 a node of a rod, 13 numbers and 13 bytes a contact, a row of the ledger each
+// step.
 static double dry_bytes(const run *r, const dry_measure *m, double frames, double steps) {
     const double real = r->info.record_precision != TALUS_PRECISION_DOUBLE ? 4.0 : 8.0;
     int32_t fields = 0;
@@ -43,6 +44,7 @@ static double dry_bytes(const run *r, const dry_measure *m, double frames, doubl
     while (talus_ledger_field_at(fields, &field)) fields++;
     double frame = 13.0 * real * (double)(r->info.bodies + r->info.later_bodies);
     frame += 11.0 * real * (double)r->info.particles;
+    frame += 10.0 * real * (double)r->info.rod_nodes;
     if (r->info.record_contacts) frame += (13.0 * real + 13.0) * (double)m->contacts_most;
     return frames * frame + (r->info.record_ledger ? 8.0 * fields * steps : 0.0);
 }
@@ -61,6 +63,9 @@ static void dry_print(const run *r, const dry_measure *m, double steps, double f
         printf("  sand         %lld particles; estimated to take %s\n",
                (long long)r->info.particles, memory);
     }
+    if (r->info.rods > 0)
+        printf("  rods         %d with %lld nodes\n", (int)r->info.rods,
+               (long long)r->info.rod_nodes);
     cli_bytes(memory, m->memory);
     printf("  scheme       %s in %dD, steps of %.4g s%s, solver %s to %.1e\n",
            talus_scheme_text(r->def.scheme), (int)r->info.dim, r->def.step,
@@ -88,6 +93,8 @@ static void dry_json(const run *r, const dry_measure *m, double steps, double fr
         {"later_bodies", r->info.later_bodies},
         {"particles", (double)r->info.particles},
         {"sand_bytes", r->info.sand_bytes},
+        {"rods", r->info.rods},
+        {"rod_nodes", (double)r->info.rod_nodes},
         {"until", r->info.until},
         {"steps", steps},
         {"frames", frames},

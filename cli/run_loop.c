@@ -255,7 +255,8 @@ static bool loop_at_rest(run *r, const talus_ledger *l) {
     talus_world_bodies(r->world, &bodies);
     talus_world_sand(r->world, &sand);
     const bool all = bodies.count >= r->info.bodies + r->info.later_bodies;
-    const double rest = r->info.rest_energy * ((double)l->bodies + (double)sand.count);
+    const double rest =
+        r->info.rest_energy * ((double)l->bodies + (double)sand.count + (double)r->info.rod_nodes);
     r->quiet = all && l->kinetic <= rest ? r->quiet + 1 : 0;
     return r->info.stop_at_rest && r->quiet >= LOOP_REST;
 }
@@ -315,12 +316,29 @@ static void loop_sand(run *r) {
     for (int64_t i = 0; i < sand.count; i++) r->totals.sand_volume += sand.volume[i];
 }
 
+static void loop_rods(run *r) {
+    const talus_rod_view rods = talus_world_rods(r->world);
+    run_totals *t = &r->totals;
+    t->rods = rods.rods;
+    t->rod_length = 0.0;
+    t->strain_least = t->strain_most = NAN;
+    for (int32_t i = 0; i < rods.rods; i++)
+        for (int64_t k = rods.start[i]; k + 1 < rods.start[i + 1]; k++) {
+            const double *x = rods.position + 3 * k;
+            t->rod_length += sqrt((x[3] - x[0]) * (x[3] - x[0]) + (x[4] - x[1]) * (x[4] - x[1]) +
+                                  (x[5] - x[2]) * (x[5] - x[2]));
+            t->strain_least = fmin(t->strain_least, rods.strain[k]);
+            t->strain_most = fmax(t->strain_most, rods.strain[k]);
+        }
+}
+
 static void loop_finish(run *r) {
     run_totals *t = &r->totals;
     talus_body_view bodies;
     talus_world_bodies(r->world, &bodies);
     t->bodies = bodies.count;
     loop_sand(r);
+    loop_rods(r);
     t->now = run_extent_of(r->ctx, r->world);
     t->free_bodies = t->now.bodies;
     t->hash = talus_world_hash(r->world);
@@ -342,6 +360,10 @@ static const char *loop_body_name(const void *user, int32_t body) {
     return talus_scene_body_name(user, body);
 }
 
+static const char *loop_rod_name(const void *user, int32_t rod) {
+    return talus_scene_rod_name(user, rod);
+}
+
 static const char *loop_material_name(const void *user, int32_t material) {
     return talus_scene_material_name(user, material);
 }
@@ -356,6 +378,7 @@ static bool loop_open_recording(run *r) {
                             .precision = r->info.record_precision,
                             .body_name = loop_body_name,
                             .material_name = loop_material_name,
+                            .rod_name = loop_rod_name,
                             .user = r->scene};
     if (!loop_ok(r, run_observe_open(r))) return false;
     def.series = r->observe.field;

@@ -91,6 +91,10 @@ void run_print_summary(const run *r) {
         print_row("sand", "%lld particles on %lld nodes, %.6g m%s of grains; %.3g m%s are gone",
                   (long long)t->particles, (long long)t->nodes, t->sand_volume,
                   r->info.dim == 2 ? "²" : "³", t->sand_lost, r->info.dim == 2 ? "²" : "³");
+    if (t->rods > 0)
+        print_row("rods", "%d with %lld nodes, %.6g m of them; strains from %.2g to %.2g",
+                  (int)t->rods, (long long)r->info.rod_nodes, t->rod_length, t->strain_least,
+                  t->strain_most);
     if (t->steps > 0) {
         print_row("contacts", "%d at the end, %d at most; %.3g iterations a step", (int)t->contacts,
                   (int)t->contacts_most, (double)t->iterations / (double)t->steps);
@@ -171,6 +175,11 @@ void run_print_json(const run *r) {
         {"nodes", (double)t->nodes},
         {"sand_volume", t->sand_volume},
         {"sand_lost", t->sand_lost},
+        {"rods", t->rods},
+        {"rod_nodes", (double)r->info.rod_nodes},
+        {"rod_length", t->rod_length},
+        {"strain_least", t->strain_least},
+        {"strain_most", t->strain_most},
         {"contacts", t->contacts},
         {"contacts_most", t->contacts_most},
         {"iterations", (double)t->iterations},

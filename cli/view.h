@@ -84,6 +84,7 @@ typedef struct view_moment {
     talus_body_view bodies;
     talus_contact_view contacts;
     view_sand sand;
+    talus_rod_view rods;
 } view_moment;
 
 void view_pack_frame(const view_moment *m, unsigned fields, view_bytes *out);

@@ -75,6 +75,7 @@ static void live_picture(view_live *l, const run *r) {
     talus_world_bodies(r->world, &m.bodies);
     talus_world_contacts(r->world, &m.contacts);
     m.sand = view_sand_of_world(r->world);
+    m.rods = talus_world_rods(r->world);
     const view_model model = view_model_of_world(r->world);
     // A shape that cannot be drawn is left out; the run is not to suffer.
     (void)!view_tables_update(&l->tables, r->ctx, r->info.dim, &model, &m.bodies);

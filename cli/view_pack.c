@@ -52,13 +52,31 @@ static void pack_sand(const view_sand *s, view_bytes *out) {
         pressure[i] = s->pressure ? (float)s->pressure[i] : NAN;
 }
 
+static void pack_rods(const talus_rod_view *r, view_bytes *out) {
+    const size_t rods = (size_t)r->rods, nodes = rods > 0 ? (size_t)r->start[rods] : 0;
+    if (rods == 0) return;
+    view_bytes_put(out, r->start, (rods + 1) * sizeof *r->start);
+    view_bytes_put(out, r->material, rods * sizeof *r->material);
+    view_bytes_floats(out, r->radius, rods);
+    view_bytes_floats(out, r->position, 3 * nodes);
+    view_bytes_floats(out, r->velocity, 3 * nodes);
+    view_bytes_floats(out, r->director, 3 * nodes);
+    view_bytes_floats(out, r->strain, nodes);
+}
+
 void view_pack_frame(const view_moment *m, unsigned fields, view_bytes *out) {
     const size_t n = (size_t)m->bodies.count;
     const size_t c = fields & VIEW_CONTACTS ? (size_t)m->contacts.count : 0;
-    const uint32_t head[] = {VIEW_MAGIC_FRAME,  (uint32_t)n,
-                             (uint32_t)c,       (uint32_t)fields,
-                             (uint32_t)m->hash, (uint32_t)(m->hash >> 32),
-                             m->serial,         (uint32_t)m->sand.count};
+    const uint32_t head[] = {VIEW_MAGIC_FRAME,
+                             (uint32_t)n,
+                             (uint32_t)c,
+                             (uint32_t)fields,
+                             (uint32_t)m->hash,
+                             (uint32_t)(m->hash >> 32),
+                             m->serial,
+                             (uint32_t)m->sand.count,
+                             (uint32_t)m->rods.rods,
+                             m->rods.rods > 0 ? (uint32_t)m->rods.start[m->rods.rods] : 0};
     const double number[] = {m->time, m->h, (double)m->step, (double)m->frame};
     view_bytes_put(out, head, sizeof head);
     view_bytes_put(out, number, sizeof number);
@@ -67,6 +85,7 @@ void view_pack_frame(const view_moment *m, unsigned fields, view_bytes *out) {
     view_bytes_floats(out, m->bodies.orientation, 4 * n);
     if (fields & VIEW_SPIN) view_bytes_floats(out, m->bodies.spin, 3 * n);
     pack_sand(&m->sand, out);
+    pack_rods(&m->rods, out);
     if (c == 0) return;
     view_bytes_put(out, m->contacts.a, c * sizeof(int32_t));
     view_bytes_put(out, m->contacts.b, c * sizeof(int32_t));

@@ -76,6 +76,18 @@ static void source_vector(FILE *out, const char *key, const double x[3]) {
     fputc(']', out);
 }
 
+// The grid of sand.
+static void source_sand(FILE *out, bool there, double cell, const double origin[3],
+                        const int32_t cells[3]) {
+    cli_json_key(out, "sandGrid", false);
+    if (!there) {
+        fputs("null", out);
+        return;
+    }
+    fprintf(out, "{\"cell\":%.17g,\"origin\":[%.17g,%.17g,%.17g],\"cells\":[%d,%d,%d]}", cell,
+            origin[0], origin[1], origin[2], (int)cells[0], (int)cells[1], (int)cells[2]);
+}
+
 static void source_text(FILE *out, const char *key, const char *text, bool first) {
     cli_json_key(out, key, first);
     cli_json_string(out, text);
@@ -152,6 +164,26 @@ static void source_names(const view_source *s, FILE *out) {
     fputc('}', out);
 }
 
+// Names of rods: [[first, name], …], each for the rods from there on.
+static void source_rod_names(const view_source *s, FILE *out) {
+    const int32_t rods = s->play ? talus_playback_get_info(s->play).rods : s->scene->info.rods;
+    const char *last = "";
+    bool first = true;
+    cli_json_key(out, "rodNames", false);
+    fputc('[', out);
+    for (int32_t i = 0; i < rods; i++) {
+        const char *name = s->play ? talus_playback_rod_name(s->play, i)
+                                   : talus_scene_rod_name(s->scene->scene, i);
+        if (strcmp(name, last) == 0) continue;
+        fprintf(out, "%s[%d, ", first ? "" : ", ", (int)i);
+        cli_json_string(out, name);
+        fputc(']', out);
+        last = name;
+        first = false;
+    }
+    fputc(']', out);
+}
+
 static void source_info_play(const view_source *s, FILE *out) {
     const talus_playback_info i = talus_playback_get_info(s->play);
     const view_model model = view_model_of_playback(s->play);
@@ -171,6 +203,8 @@ static void source_info_play(const view_source *s, FILE *out) {
     fputs(i.contacts ? "true" : "false", out);
     cli_json_key(out, "sand", false);
     fputs(i.sand ? "true" : "false", out);
+    source_sand(out, i.sand, i.sand_cell, i.sand_origin, i.sand_cells);
+    source_number(out, "rods", i.rods);
 }
 
 static void source_info_scene(const view_source *s, FILE *out) {
@@ -192,6 +226,10 @@ static void source_info_scene(const view_source *s, FILE *out) {
     fputs("true", out);
     cli_json_key(out, "sand", false);
     fputs(r->info.particles > 0 ? "true" : "false", out);
+    talus_sand_def sand = {0};
+    const bool there = talus_world_sand_def(r->world, &sand);
+    source_sand(out, there, sand.cell, sand.origin, sand.cells);
+    source_number(out, "rods", r->info.rods);
 }
 
 talus_status view_source_print_info(view_source *s, FILE *out) {
@@ -206,6 +244,7 @@ talus_status view_source_print_info(view_source *s, FILE *out) {
     source_kinds(out);
     source_series(s, out);
     source_names(s, out);
+    source_rod_names(s, out);
     fputc('}', out);
     source_lock(s, false);
     return TALUS_OK;
@@ -271,7 +310,8 @@ static talus_status source_pack_recorded(view_source *s, int64_t index, unsigned
                                 .hash = frame.hash,
                                 .bodies = frame.bodies,
                                 .contacts = frame.contacts,
-                                .sand = view_sand_of_frame(&frame.sand)};
+                                .sand = view_sand_of_frame(&frame.sand),
+                                .rods = frame.rods};
     view_pack_frame(&moment, fields, out);
     return TALUS_OK;
 }
@@ -280,6 +320,7 @@ static void source_pack_scene(const view_source *s, unsigned fields, view_bytes 
     view_moment moment = {.h = NAN, .hash = talus_world_hash(s->scene->world)};
     talus_world_bodies(s->scene->world, &moment.bodies);
     moment.sand = view_sand_of_world(s->scene->world);
+    moment.rods = talus_world_rods(s->scene->world);
     view_pack_frame(&moment, fields, out);
 }
 

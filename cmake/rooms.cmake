@@ -5,7 +5,7 @@
 # therefore does not compile (tests/build/test_fence.sh). A shorter list, -DTALUS_ROOMS="base;linalg",
 # puts the lower rooms alone into the target talus_static; tests need them all.
 if(NOT DEFINED TALUS_ROOMS)
-    set(TALUS_ROOMS base linalg cone problem solve collide model rigid sand world record observe picture scene)
+    set(TALUS_ROOMS base linalg cone problem solve collide model rigid rod sand world record observe picture scene)
 endif()
 
 set(TALUS_FENCES "")  # include directories of all rooms so far

@@ -26,7 +26,11 @@ typedef struct talus_moment {
     talus_sand_frame sand;  ///< of recordings; of a world: none
     double sand_cell;       ///< edge of a cell of its grid [m]; 0: there is no sand
     double sand_density;    ///< of its grains
+    talus_rod_view rods;    ///< elastic rods
 } talus_moment;
+
+/// The rod that an item of contacts which is no body is a segment of, and which of its segments.
+TALUS_API int32_t talus_rod_of_item(const talus_rod_view *rods, int32_t item, int32_t *segment);
 
 /// Gets moments, and owns what they point to: a moment is valid until the next is read.
 typedef struct talus_moments talus_moments;

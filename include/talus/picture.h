@@ -12,9 +12,10 @@ TALUS_EXTERN_C_BEGIN
     X("speed", "speed of the centre of mass [m/s]")                                                \
     X("size", "radius of the ball (2D: disk) of the same volume [m]")                              \
     X("material", "a colour for each material")                                                    \
-    X("id", "a colour for each grain")                                                             \
+    X("id", "a colour for each grain or rod")                                                      \
     X("pressure", "of the grains of sand [Pa]; bodies are grey")                                   \
-    X("inertial", "inertial number of sand; bodies are grey")
+    X("inertial", "inertial number of sand; bodies are grey")                                      \
+    X("strain", "how much rods are stretched; bodies are grey")
 
 /// How a picture is made; begin with talus_picture_default().
 typedef struct talus_picture_def {

@@ -53,7 +53,22 @@ typedef struct talus_local_def {
     const double *c;
 } talus_local_def;
 
-/// The global form. Everything is borrowed for the call and copied, unless `borrow_h` is set.
+/// H of contacts between balls in space: dim = 3 and every body has 6 unknowns, velocity and spin
+/// in the frame of the world. With e = (n, t1, t2) the frame of a contact, n its normal and
+///     t1 = (a − (a·n) n) / |a − (a·n) n|, a the axis along which n is least (the first of them),
+///     t2 = n × t1,
+/// row k of a block is (± e_k, −arm n × e_k): plus for the first body of a contact, minus for the
+/// second. 40 bytes where the dense blocks of two bodies have 288; what needs those writes them
+/// out.
+typedef struct talus_ball_rows {
+    const double *normal; ///< unit, one for each contact, `stride` numbers apart
+    int32_t stride;       ///< 3 or more
+    const double *arm;    ///< one for each block: from the centre against ± n to the contact
+    const bool *back;     ///< contacts of a single body whose rows have the minus; NULL: none
+} talus_ball_rows;
+
+/// The global form. Everything is borrowed for the call and copied, unless `borrow_h` or
+/// `borrow_all` is set.
 typedef struct talus_global_def {
     int32_t dim;                 ///< size of a contact block: 2, 3 or 6
     int32_t count;               ///< number of contact blocks, >= 0
@@ -63,20 +78,30 @@ typedef struct talus_global_def {
                                  ///< when M is given in one of the other two ways
     const double *mass_block;    ///< M block diagonal: dense row-major blocks of the bodies, in a
                                  ///< row; ignored when mass_diagonal is set
+    const int32_t *mass_band;    ///< with mass_block, length body_count: half-width of a block that
+                                 ///< is a band, whose lower columns, half-width + 1 entries each,
+                                 ///< then stand in its place (what is below the last row is
+                                 ///< ignored); −1: dense. NULL: all dense
     talus_sparse mass;           ///< M in compressed columns; both triangles, or one of them (taken
                                  ///< as half of a symmetric matrix); ignored when one of those is
                                  ///< set
     const int64_t *h_row_start;  ///< H by block rows, length count + 1, counted in blocks
     const int32_t *h_body;       ///< body of each block, ascending in a row
     const double *h_block;       ///< dense dim × size(body) blocks, row major, in a row
-    bool borrow_h; ///< h_block is not copied: it must stay as it is until the problem is updated or
-                   ///< destroyed, and H, most of what a problem holds, lies in memory only once
+    talus_ball_rows balls;       ///< in place of h_block, where its `normal` is not NULL
+    bool borrow_h; ///< h_block, or balls, is not copied: it must stay as it is until the problem is
+                   ///< updated or destroyed, and H, most of what a problem holds, lies in memory
+                   ///< only once
+    bool borrow_all;  ///< nor are body_start, h_row_start, h_body, f, w and the arrays of the law
     const double *f;  ///< length of v
     const double *w;  ///< dim * count
     talus_sparse c;   ///< constraint rows C in compressed rows; rows == 0: none
     const double *k;  ///< length c.rows
     bool c_dependent; ///< rows of C may depend on each other, as in closed loops of joints; where
                       ///< they contradict each other they are met in the least-squares sense
+    bool *held; ///< NULL, or room for a mark per block, which says with TALUS_ERR_SINGULAR of which
+                ///< blocks the constraint rows hold all bodies along the normal: no impulse can
+                ///< open or close them, and they have to be left out
     talus_law_view law;
 } talus_global_def;
 

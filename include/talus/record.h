@@ -38,7 +38,7 @@ typedef enum talus_precision {
 /// how, are always there; nodes of the grid of sand where anything about them is.
 #define TALUS_FIELD_LIST(X)                                                                        \
     X(TALUS_FIELD_ORIENTATION, "orientation", "of bodies")                                         \
-    X(TALUS_FIELD_VELOCITY, "velocity", "of bodies, and of particles of sand")                     \
+    X(TALUS_FIELD_VELOCITY, "velocity", "of bodies, particles of sand and nodes of rods")          \
     X(TALUS_FIELD_SPIN, "spin", "of bodies")                                                       \
     X(TALUS_FIELD_POINT, "point", "of contacts")                                                   \
     X(TALUS_FIELD_NORMAL, "normal", "of contacts")                                                 \
@@ -51,7 +51,9 @@ typedef enum talus_precision {
     X(TALUS_FIELD_PRESSURE, "pressure", "at particles of sand")                                    \
     X(TALUS_FIELD_GRID_FRACTION, "grid-fraction", "of grains in the space of a node of the grid")  \
     X(TALUS_FIELD_GRID_PRESSURE, "grid-pressure", "of the sand at nodes of the grid")              \
-    X(TALUS_FIELD_GRID_VELOCITY, "grid-velocity", "of the sand at nodes of the grid")
+    X(TALUS_FIELD_GRID_VELOCITY, "grid-velocity", "of the sand at nodes of the grid")              \
+    X(TALUS_FIELD_DIRECTOR, "director", "of rods: first material axis of their segments")          \
+    X(TALUS_FIELD_STRAIN, "strain", "of rods: how much their segments are stretched")
 
 typedef enum talus_field {
 #define TALUS_FIELD_ENUM(name, text, what) name,
@@ -69,10 +71,11 @@ typedef struct talus_record_def {
     bool contacts;     ///< write contacts with each frame
     talus_precision precision;
     bool without[TALUS_FIELDS]; ///< fields that are left out
-    /// Names of bodies and materials, or NULL; `user` is handed on. They may return NULL. Asked
-    /// when a body or material is first recorded.
+    /// Names of bodies, materials and rods, or NULL; `user` is handed on. They may return NULL.
+    /// Asked when one is first recorded.
     const char *(*body_name)(const void *user, int32_t body);
     const char *(*material_name)(const void *user, int32_t material);
+    const char *(*rod_name)(const void *user, int32_t rod);
     const void *user;
     const talus_ledger_field *series; ///< numbers of every step besides the ledger's, or NULL;
                                       ///< `integer` is ignored
@@ -144,6 +147,7 @@ typedef struct talus_playback_info {
     double sand_origin[3]; ///< lower corner of its box [m]
     int32_t sand_cells[3]; ///< along the axes
     double sand_density;   ///< of the grain material
+    int32_t rods;          ///< that there ever were
     const char *machine;   ///< processor, cores, memory and system it ran on
 } talus_playback_info;
 
@@ -174,6 +178,7 @@ typedef struct talus_frame {
     talus_body_view bodies; ///< without `centre`
     talus_contact_view contacts;
     talus_sand_frame sand;
+    talus_rod_view rods; ///< directors, velocities and strains may be NaN, like other fields
 } talus_frame;
 
 /// Open a recording as its last flush left it. It may be written meanwhile: what is read is always
@@ -189,6 +194,7 @@ TALUS_API talus_status talus_playback_refresh(talus_playback *p) TALUS_MUST_CHEC
 /// Names as in the scene; "" when there is none, and past the end.
 TALUS_API const char *talus_playback_body_name(const talus_playback *p, int32_t body);
 TALUS_API const char *talus_playback_material_name(const talus_playback *p, int32_t material);
+TALUS_API const char *talus_playback_rod_name(const talus_playback *p, int32_t rod);
 /// The override "path=value" of that number; NULL past the end.
 TALUS_API const char *talus_playback_set_at(const talus_playback *p, int32_t index);
 /// The radius of the ball around a body's shape, from its origin [m]; 0 where there is no end.

@@ -30,6 +30,8 @@ typedef struct talus_scene_info {
     int32_t later_bodies;              ///< that enter later (rain)
     int64_t particles;                 ///< of sand, at the start
     double sand_bytes;                 ///< memory that the sand takes, estimated
+    int32_t rods;                      ///< elastic rods
+    int64_t rod_nodes;                 ///< of all of them
     double until;                      ///< end of the run [s]
     int64_t steps;                     ///< most steps; 0: no limit
     double frame_interval;             ///< time between recorded frames [s]
@@ -43,7 +45,7 @@ typedef struct talus_scene_info {
     double checkpoint_interval;        ///< between checkpoints that are kept [s]; 0: none are
     const char *start_path;            ///< the recording it starts from; "": none
     bool stop_at_rest;                 ///< end when the kinetic energy stays below rest_energy
-    double rest_energy;                ///< [J] per free body and particle of sand
+    double rest_energy;                ///< [J] per free body, particle of sand and node of a rod
     uint64_t seed;
 } talus_scene_info;
 TALUS_API talus_scene_info talus_scene_get_info(const talus_scene *s);
@@ -59,9 +61,10 @@ TALUS_API talus_status talus_scene_restore(const talus_scene *s, const talus_che
 TALUS_API talus_status talus_scene_of_recording(talus_context *ctx, const talus_playback *p,
                                                 const char *const *set, int32_t set_count,
                                                 talus_scene **out) TALUS_MUST_CHECK;
-/// Names of bodies and materials of its world, as talus_record_def wants them; "" where there is
-/// none.
+/// Names of bodies, rods and materials of its world, as talus_record_def wants them; "" where there
+/// is none.
 TALUS_API const char *talus_scene_body_name(const talus_scene *s, int32_t body);
+TALUS_API const char *talus_scene_rod_name(const talus_scene *s, int32_t rod);
 TALUS_API const char *talus_scene_material_name(const talus_scene *s, int32_t material);
 /// Called before every step: bodies enter that are due (rain). What it does depends on the scene
 /// and the world alone, so that a world restored from a checkpoint goes on as it would have.

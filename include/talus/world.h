@@ -258,6 +258,18 @@ typedef enum talus_transfer {
 #undef TALUS_TRANSFER_ENUM
 } talus_transfer;
 
+/// Where the stresses of sand live.
+#define TALUS_STRESS_LIST(X)                                                                       \
+    X(TALUS_STRESS_Q1, "q1", "at the nodes of the grid: continuous, the cheapest")                 \
+    X(TALUS_STRESS_Q1D, "q1d", "at the corners of each cell: discontinuous")                       \
+    X(TALUS_STRESS_PARTICLE, "particle", "at the particles: edges stay sharp, off the grid, too")
+
+typedef enum talus_stress {
+#define TALUS_STRESS_ENUM(name, text, what) name,
+    TALUS_STRESS_LIST(TALUS_STRESS_ENUM)
+#undef TALUS_STRESS_ENUM
+} talus_stress;
+
 /// Sand as a continuum [theory/sand]; begin with talus_sand_default(). Friction is the ratio of
 /// shear stress √J₂ to pressure at yield: in simple shear, the tangent of the slope's angle.
 typedef struct talus_sand_def {
@@ -279,6 +291,13 @@ typedef struct talus_sand_def {
     double correction; ///< share of what is too dense that each step makes room for by moving
                        ///< particles apart, in [0, 1]
     bool resample;     ///< split particles that are drawn out, merge those that are pressed flat
+    talus_stress stress;
+    double anisotropy; ///< in [0, 1): 0: grains are round; friction across the common normal of
+                       ///< flat grains is (1 − a)² of what it is without
+    double elongation; ///< in [−1, 1]: how fast normals turn in shear, Jeffery's; 1: thin disks
+    double disorder;   ///< rate, over that of strain, at which normals lose their direction, >= 0
+    double
+        normals[3]; ///< shares of the normals along the axes at the start, >= 0; all 0: equal ones
 } talus_sand_def;
 
 TALUS_API talus_sand_def talus_sand_default(void); ///< mu 0.5, φmax 0.6, density 2600, faces slip
@@ -302,6 +321,7 @@ typedef struct talus_sand_view {
     const double *volume;      ///< of grain material
     const double *frame;       ///< 9 each: half axes are roots of its eigenvalues
     const double *inertial;    ///< inertial number
+    const double *orient;      ///< 9 each: second moment of the grains' normals; NULL: round grains
     int64_t nodes;             ///< of the last step
     const uint64_t *node;      ///< place of each: 21 bits for x, y, z
     const double *node_stress; ///< 3 (2D) or 6 (3D) each, compression positive [Pa]
@@ -311,13 +331,132 @@ TALUS_API void talus_world_sand(const talus_world *w, talus_sand_view *out);
 /// The sand as it was added; false where there is none.
 TALUS_API bool talus_world_sand_def(const talus_world *w, talus_sand_def *out);
 
+/// What rods there are: X(name, text, what it is) [theory/rods].
+#define TALUS_ROD_LIST(X)                                                                          \
+    X(TALUS_ROD_DISCRETE, "discrete", "nodes and material frames: stretches, bends and twists")    \
+    X(TALUS_ROD_HELIX, "helix", "pieces of constant curvature and twist: cannot stretch")
+
+typedef enum talus_rod_kind {
+#define TALUS_ROD_ENUM(name, text, what) name,
+    TALUS_ROD_LIST(TALUS_ROD_ENUM)
+#undef TALUS_ROD_ENUM
+} talus_rod_kind;
+
+TALUS_API const char *talus_rod_text(talus_rod_kind kind);
+
+/// How an end of a rod is held.
+typedef enum talus_rod_end {
+    TALUS_END_FREE = 0, ///< not at all
+    TALUS_END_PINNED,   ///< its position is given
+    TALUS_END_CLAMPED,  ///< its position, direction and material frame are given
+} talus_rod_end;
+
+/// A rod (hair, fibre, rope, wire) of round section to add; begin with talus_rod_default().
+typedef struct talus_rod_def {
+    talus_rod_kind kind;
+    int32_t nodes;           ///< of the centre line, >= 2 (3 to bend)
+    const double *position;  ///< 3 each [m]; copied, as are the other arrays
+    const double *natural;   ///< 3 each: the shape it would have without loads, up to a rigid
+                             ///< motion; NULL: straight, with the lengths of `position`
+    const double *curvature; ///< 3 per inner node (nodes − 2 of them), in place of natural's:
+                             ///< curvatures about the two material axes and twist [1/m], lengths
+                             ///< as in `natural` or else `position`; NULL: those of `natural`
+    const double *director;  ///< 3 per segment (nodes − 1): first material axes, about across;
+                             ///< NULL: with the natural twist, and turned so that the natural
+                             ///< curvatures fit best
+    int32_t pieces;          ///< helix: elements of constant curvature; 0: nodes − 1
+    double radius;           ///< [m] of the section: for contacts, area and moments
+    double density;          ///< [kg/m³]
+    double young, shear;     ///< moduli E, G [Pa]; shear 0: E/3
+    double damping;          ///< Kelvin-Voigt: time that strain rates count for [s]
+    double drag;             ///< of the air: force per length and speed [N s/m²]
+    double velocity[3];      ///< of all of it [m/s]
+    int32_t material;        ///< for its friction
+    talus_rod_end start, end;
+    int32_t start_body, end_body; ///< bodies that do not move freely, with which the held ends
+                                  ///< move; −1: held in space
+    bool self_contact;            ///< of segments that are not neighbours; default yes
+} talus_rod_def;
+
+/// Discrete, radius 1 mm, density 1000, E 10 MPa, ends free.
+TALUS_API talus_rod_def talus_rod_default(void);
+/// Add a rod, at any time between steps. In 3D only, and not with the penalty scheme. Segments of
+/// rods are items that touch like bodies: in contact views their numbers follow those of all
+/// bodies (talus_rod_view).
+TALUS_API talus_status talus_world_add_rod(talus_world *w, const talus_rod_def *rod,
+                                           int32_t *out) TALUS_MUST_CHECK;
+
+/// Rods as they are now. Borrowed like bodies.
+typedef struct talus_rod_view {
+    int32_t rods;
+    const int32_t *start;    ///< rods + 1: first node of each
+    const double *position;  ///< 3 per node; a helix shows nodes at the ends of its segments
+    const double *velocity;  ///< 3 per node
+    const double *director;  ///< 3 per node: first material axis of the segment that begins there;
+                             ///< that of the last segment again at the last node
+    const double *strain;    ///< per node: of the segment that begins there, (length − natural) /
+                             ///< natural; 0 at the last node
+    const double *radius;    ///< per rod
+    const int32_t *material; ///< per rod
+    const int32_t *kind;     ///< per rod: talus_rod_kind
+    int32_t first_item;      ///< segment k of rod i is item first_item + start[i] − i + k
+} talus_rod_view;
+TALUS_API talus_rod_view talus_world_rods(const talus_world *w);
+/// A rod as it was added, with arrays of the world's own; false past the end.
+TALUS_API bool talus_world_rod_at(const talus_world *w, int32_t index, talus_rod_def *out);
+
+/// Natural curvatures that are wished for: X(name, text, what they are).
+#define TALUS_WISH_LIST(X)                                                                         \
+    X(TALUS_WISH_PLACED, "placed", "those that the rod has where it lies")                         \
+    X(TALUS_WISH_TIP, "tip", "those at its tip, all along the rod")                                \
+    X(TALUS_WISH_STRAIGHT, "straight", "none")
+
+typedef enum talus_wish {
+#define TALUS_WISH_ENUM(name, text, what) name,
+    TALUS_WISH_LIST(TALUS_WISH_ENUM)
+#undef TALUS_WISH_ENUM
+} talus_wish;
+
+TALUS_API const char *talus_wish_text(talus_wish wish);
+
+/// How natural curvatures are looked for; begin with talus_invert_default().
+typedef struct talus_invert_def {
+    talus_wish wish;    ///< of all shapes that friction allows, the one nearest to this is taken
+    double reach;       ///< surfaces nearer than this touch [m]; 0: a twentieth of the least radius
+    double regular;     ///< > 0: weight of the contact forces beside curvatures, no unit
+    const char *solver; ///< for the problem, which is convex
+    double tolerance;   ///< of the certificate's residual
+    int32_t iterations;
+} talus_invert_def;
+
+TALUS_API talus_invert_def talus_invert_default(void);
+
+/// What came out.
+typedef struct talus_invert_info {
+    int32_t rods, contacts;
+    talus_outcome outcome;
+    int32_t iterations;
+    double residual; ///< of the certificate
+    double change;   ///< root of the mean square of natural curvatures less those wished for [1/m]
+    double alone;    ///< the same, did the contacts bear nothing
+    double force;    ///< largest contact force [N]
+    double balance;  ///< largest force that is left on a strain, over the largest that gravity has
+} talus_invert_info;
+
+/// Give all rods natural curvatures with which they rest where they are now, under gravity and the
+/// forces of their contacts with each other and with bodies that do not move freely
+/// [theory/inverse]. For rods of kind helix with a clamped start. talus_world_rod_at has the new
+/// curvatures and directors. Errors change nothing, unless memory runs out at the very end.
+TALUS_API talus_status talus_world_invert_rods(talus_world *w, const talus_invert_def *def,
+                                               talus_invert_info *info) TALUS_MUST_CHECK;
+
 /// What one step did. Energies in J, over this step where they are works or losses. They close:
 ///     kinetic + potential + elastic (now) = the same before + work − all losses.
 typedef struct talus_ledger {
     int64_t step;              ///< number of the step, from 1
     double time, h;            ///< at the end of the step [s]; its length [s]
     double kinetic, potential; ///< of free bodies; potential of gravity, 0 at the origin
-    double elastic;            ///< stored in contact springs (penalty)
+    double elastic;            ///< stored in contact springs (penalty) and in rods
     double work_obstacles;     ///< done by scripted bodies through contacts
     double work_forces;        ///< done by given forces and torques, less what damping took
     double work_joints;        ///< done by motors of joints; negative where they brake
@@ -376,7 +515,7 @@ TALUS_API void talus_world_bodies(const talus_world *w, talus_body_view *out);
 /// Contacts of the last step, sorted by (a, b, feature). Borrowed likewise.
 typedef struct talus_contact_view {
     int32_t count;
-    const int32_t *a, *b;    ///< bodies
+    const int32_t *a, *b;    ///< bodies; from talus_rod_view.first_item on, segments of rods
     const uint32_t *feature; ///< which of the pair's contacts
     const double *point;     ///< 3 each, midway between the surfaces
     const double *normal;    ///< 3 each, from b to a

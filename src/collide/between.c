@@ -86,5 +86,6 @@ talus_status tl_collide_between(tl_collide *c, int32_t a, int32_t b, const tl_po
 
 bool tl_collide_may_touch(const tl_collide *c, int32_t a, int32_t b) {
     const tl_part *pa = &c->part[c->item[a].first], *pb = &c->part[c->item[b].first];
-    return pa->group != pb->group && !(pa->flags & pb->flags & GRID_IMMOVABLE);
+    return (pa->group != pb->group || tl_parts_are_apart(pa, pb)) &&
+           !(pa->flags & pb->flags & GRID_IMMOVABLE);
 }

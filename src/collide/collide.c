@@ -24,11 +24,13 @@ talus_status tl_collide_create(talus_context *ctx, int32_t dim, const double per
 
 void tl_collide_destroy(tl_collide *c) {
     if (!c) return;
-    for (int32_t k = 0; k < c->shape_count; k++) tl_solid_destroy(c->ctx, c->shape[k]);
-    void *const memory[] = {c->shape,     c->item,     c->part,   c->place,  c->placed,
-                            c->wall_part, c->walls,    c->worker, c->key[0], c->key[1],
-                            c->index[0],  c->index[1], c->spot,   c->point,  c->table,
-                            c->pair,      c->start,    c->entry,  c->touch,  c->between};
+    for (int32_t k = 0; k < c->shape_count; k++)
+        if (c->shape[k]->shape.kind != TALUS_SHAPE_SPHERE) tl_solid_destroy(c->ctx, c->shape[k]);
+    for (int32_t k = 0; k < c->shelf_count; k++) tl_free(c->ctx, c->shelf[k]);
+    void *const memory[] = {c->shape,     c->shelf, c->item,   c->part,   c->place,  c->placed,
+                            c->wall_part, c->walls, c->worker, c->key[0], c->key[1], c->index[0],
+                            c->index[1],  c->spot,  c->point,  c->table,  c->pair,   c->start,
+                            c->entry,     c->touch, c->between};
     for (size_t k = 0; k < sizeof memory / sizeof memory[0]; k++) tl_free(c->ctx, memory[k]);
     tl_free(c->ctx, c);
 }
@@ -44,7 +46,7 @@ talus_status tl_collide_renew(talus_context *ctx, int64_t count, size_t size, vo
 static talus_status collide_grow(talus_context *ctx, int32_t count, size_t size, int32_t *room,
                                  void *inout_pointer) {
     if (count < *room) return TALUS_OK;
-    const int64_t wanted = count < 8 ? 16 : (int64_t)count + count / 2;
+    const int64_t wanted = (int64_t)count + count / 4 + 8;
     const int32_t more = wanted < INT32_MAX / 2 ? (int32_t)wanted : INT32_MAX / 2;
     TL_REQUIRE(ctx, count < more, TALUS_ERR_ARG, "more than %d entries", (int)more);
     TL_TRY(tl_realloc(ctx, count, more, size, inout_pointer));
@@ -52,10 +54,30 @@ static talus_status collide_grow(talus_context *ctx, int32_t count, size_t size,
     return TALUS_OK;
 }
 
+// Room for a ball. The pieces stay where they are, for parts point to them.
+static talus_status collide_shelve(tl_collide *c, tl_solid **out) {
+    if (c->ball_count == c->shelf_count * COLLIDE_SHELF) {
+        TL_TRY(collide_grow(c->ctx, c->shelf_count, sizeof *c->shelf, &c->shelf_room, &c->shelf));
+        TL_TRY(TL_ALLOC(c->ctx, COLLIDE_SHELF, &c->shelf[c->shelf_count]));
+        c->shelf_count++;
+    }
+    *out = c->shelf[c->ball_count / COLLIDE_SHELF] + c->ball_count % COLLIDE_SHELF;
+    return TALUS_OK;
+}
+
 talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape, int32_t *out) {
     tl_solid *solid = NULL;
     TL_TRY(collide_grow(c->ctx, c->shape_count, sizeof *c->shape, &c->shape_room, &c->shape));
     TL_TRY(tl_solid_create(c->ctx, c->dim, shape, &solid));
+    if (solid->shape.kind == TALUS_SHAPE_SPHERE) { // holds nothing else
+        tl_solid *ball = NULL;
+        const talus_status status = collide_shelve(c, &ball);
+        if (status == TALUS_OK) *ball = *solid;
+        tl_solid_destroy(c->ctx, solid);
+        TL_TRY(status);
+        c->ball_count++;
+        solid = ball;
+    }
     c->shape[c->shape_count] = solid;
     *out = c->shape_count++;
     return TALUS_OK;
@@ -95,7 +117,8 @@ static talus_status collide_add_part(tl_collide *c, const tl_solid *solid, const
     } else {
         c->bounded_count++;
     }
-    c->part[k] = (tl_part){.extent = extent, .solid = solid, .item = c->item_count, .group = group};
+    c->part[k] = (tl_part){
+        .extent = extent, .solid = solid, .item = c->item_count, .group = group, .apart = INFINITY};
     c->part[k].flags = (uint16_t)((immovable ? GRID_IMMOVABLE : 0) | (ball ? GRID_BALL : 0) |
                                   (unbounded ? GRID_UNBOUNDED : 0) | (mesh ? GRID_MESH : 0));
     c->meshes = c->meshes || mesh;
@@ -141,6 +164,21 @@ done:
 talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bool immovable,
                                  int32_t *out) {
     return tl_collide_add_item_at(c, shape, NULL, group, immovable, out);
+}
+
+void tl_collide_set_arc(tl_collide *c, int32_t item, double begin, double end, double apart) {
+    const tl_item *i = &c->item[item];
+    for (int32_t k = i->first; k < i->first + i->count; k++) {
+        c->part[k].arc[0] = begin;
+        c->part[k].arc[1] = end;
+        c->part[k].apart = apart;
+    }
+}
+
+void tl_collide_drop_items(tl_collide *c, int32_t first) {
+    if (first >= c->item_count) return;
+    collide_drop_parts(c, c->item[first].first);
+    c->item_count = first;
 }
 
 void tl_collide_set_immovable(tl_collide *c, int32_t item, bool immovable) {

@@ -60,6 +60,11 @@ talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bo
 /// and arms are those of the item's frame.
 talus_status tl_collide_add_item_at(tl_collide *c, int32_t shape, const tl_pose *place,
                                     int32_t group, bool immovable, int32_t *out) TALUS_MUST_CHECK;
+/// An item that lies from `begin` to `end` along a chain of items of its group touches those of
+/// them that are at least `apart` away along it (which is the same for all of them).
+void tl_collide_set_arc(tl_collide *c, int32_t item, double begin, double end, double apart);
+/// Take away the items from number `first` on.
+void tl_collide_drop_items(tl_collide *c, int32_t first);
 /// Take the item's immovable mark or set it (a body's motion was changed).
 void tl_collide_set_immovable(tl_collide *c, int32_t item, bool immovable);
 
@@ -82,7 +87,7 @@ bool tl_collide_probe(const tl_collide *c, int32_t ball, const double x[3], int3
 talus_status tl_collide_between(tl_collide *c, int32_t a, int32_t b, const tl_pose *pose_a,
                                 const tl_pose *pose_b, double reach, const tl_touch **out,
                                 int64_t *count) TALUS_MUST_CHECK;
-/// Whether two items can touch: not of one group, and not both immovable.
+/// Whether two items can touch: not of one group, unless apart, and not both immovable.
 bool tl_collide_may_touch(const tl_collide *c, int32_t a, int32_t b);
 
 /// Largest distance of a point of the shape from its origin (infinite for unbounded shapes).

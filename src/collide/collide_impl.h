@@ -15,6 +15,7 @@ enum {
     GRID_DIGITS = 1 << GRID_DIGIT_BITS,
 };
 
+enum { COLLIDE_SHELF = 64 };
 enum { GRID_IMMOVABLE = 1, GRID_BALL = 2, GRID_UNBOUNDED = 4, GRID_MESH = 8 };
 
 /// What the search works with: an item's shape, or one of the shapes it is a union of. The parts of
@@ -24,6 +25,8 @@ typedef struct tl_part {
     const tl_solid *solid; ///< not a union
     int32_t item, group;
     uint16_t flags; ///< GRID_…
+    double arc[2];  ///< where it begins and ends along a chain of parts of its group
+    double apart;   ///< distance along it from which on they touch; infinite: never
 } tl_part;
 
 typedef struct tl_item {
@@ -36,8 +39,6 @@ typedef struct grid_spot {
     double extent;
     int32_t group;
     uint16_t flags, level;
-    double unused[3]; ///< one part, one cache line: with a million of them this saves a tenth of
-                      ///< the time
 } grid_spot;
 
 /// A bounded part in the order of the cells.
@@ -90,6 +91,9 @@ struct tl_collide {
 
     tl_solid **shape;
     int32_t shape_count, shape_room;
+    tl_solid **shelf; ///< the balls among them, COLLIDE_SHELF in a piece of memory: where every
+                      ///< grain has a size of its own they are many
+    int32_t shelf_count, shelf_room, ball_count;
     tl_item *item;
     int32_t item_count, item_room;
     tl_part *part;
@@ -149,6 +153,13 @@ talus_status tl_search_pairs(tl_collide *c) TALUS_MUST_CHECK;
 talus_status tl_collide_renew(talus_context *ctx, int64_t count, size_t size,
                               void *inout_pointer) TALUS_MUST_CHECK;
 
+/// Parts that a search makes room for: those there are, and a few more where parts are still being
+/// added.
+static inline int32_t tl_collide_part_room(const tl_collide *c) {
+    const int32_t more = c->part_count + c->part_count / 16;
+    return c->start_room == 0 ? c->part_count : more < c->part_room ? more : c->part_room;
+}
+
 #define GRID_FAR 0x1p44 // cells beyond are one cell: numbers stay exact
 
 /// Number of the cell of x along an axis, not yet counted around.
@@ -166,6 +177,12 @@ static inline int64_t tl_grid_around(const grid_axis *axis, int64_t cell) {
     if (!axis->wraps) return cell < 0 ? 0 : axis->cells - 1;
     const int64_t rest = cell % axis->cells;
     return rest < 0 ? rest + axis->cells : rest;
+}
+
+/// Whether two parts of one group are so far apart that they may touch.
+static inline bool tl_parts_are_apart(const tl_part *a, const tl_part *b) {
+    const double gap = a->arc[0] < b->arc[0] ? b->arc[0] - a->arc[1] : a->arc[0] - b->arc[1];
+    return gap > 0.0 && gap >= a->apart;
 }
 
 /// Whether two items may touch at all.

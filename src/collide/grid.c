@@ -238,14 +238,15 @@ static void grid_gather(void *arg, tl_team *team, int rank) {
 
 static talus_status grid_reserve(tl_collide *c) {
     if (c->part_count <= c->point_room) return TALUS_OK;
+    const int32_t room = tl_collide_part_room(c);
     c->point_room = 0;
     for (int k = 0; k < 2; k++) {
-        TL_TRY(tl_collide_renew(c->ctx, c->part_room, sizeof **c->key, &c->key[k]));
-        TL_TRY(tl_collide_renew(c->ctx, c->part_room, sizeof **c->index, &c->index[k]));
+        TL_TRY(tl_collide_renew(c->ctx, room, sizeof **c->key, &c->key[k]));
+        TL_TRY(tl_collide_renew(c->ctx, room, sizeof **c->index, &c->index[k]));
     }
-    TL_TRY(tl_collide_renew(c->ctx, c->part_room, sizeof *c->point, &c->point));
-    TL_TRY(tl_collide_renew(c->ctx, c->part_room, sizeof *c->spot, &c->spot));
-    c->point_room = c->part_room;
+    TL_TRY(tl_collide_renew(c->ctx, room, sizeof *c->point, &c->point));
+    TL_TRY(tl_collide_renew(c->ctx, room, sizeof *c->spot, &c->spot));
+    c->point_room = room;
     return TALUS_OK;
 }
 

@@ -15,7 +15,10 @@ enum {
     MANTLE_MOST = MANTLE_SAMPLES + 6 * MANTLE_BESIDE,
     MANTLE_STEPS = 60,
     MANTLE_TOPS = 2,
+    MANTLE_LOOKS = 40, // at most between two samples, for tops that these do not show
 };
+#define MANTLE_NEAR 1e-9    // angles nearer to each other than this have nothing between them
+#define MANTLE_HIGHER 1e-13 // than the highest: what is not is no higher
 
 // A smooth body, or a rim (radius r, height z) of a cylinder or cone, in its own frame.
 typedef struct mantle_body {
@@ -103,30 +106,84 @@ static int mantle_angles(const mantle_body *b, double out[MANTLE_MOST + 1]) {
     return count;
 }
 
+// An end of an interval of angles, and whether F rises towards the next one.
+typedef struct mantle_end {
+    double angle, value;
+    bool rises;
+} mantle_end;
+
+typedef struct mantle_search {
+    const mantle_body *body;
+    mantle_top *top; // MANTLE_TOPS, the highest so far
+    int count;
+    double best; // the largest F that was met
+    int looks;   // left in the interval at hand
+} mantle_search;
+
+static void mantle_put(mantle_search *s, const mantle_top *top) {
+    s->best = TL_MAX(top->value, s->best);
+    if (s->count < MANTLE_TOPS)
+        s->top[s->count++] = *top;
+    else if (top->value > TL_MIN(s->top[0].value, s->top[1].value))
+        s->top[s->top[0].value > s->top[1].value] = *top;
+}
+
+// What F is at most between two angles. F is m·p plus a support function, so that for an m between
+// m₁ and m₂, m = α m₁ + β m₂, it is not above α F₁ + β F₂, which is a cosine of the angle.
+static double mantle_bound(const mantle_end *a, const mantle_end *b) {
+    const double cosine = cos(b->angle - a->angle), sine = sin(b->angle - a->angle);
+    if (b->value <= a->value * cosine || a->value <= b->value * cosine)
+        return TL_MAX(a->value, b->value); // its top is not between them
+    const double square =
+        a->value * a->value + b->value * b->value - 2.0 * a->value * b->value * cosine;
+    return sqrt(TL_MAX(square, 0.0)) / sine;
+}
+
+// The tops between two angles: one where F rises and then falls, and others beside it as long as
+// there may be a higher one. No recursion is deeper than there are looks.
+static void mantle_between(mantle_search *s, mantle_end a, mantle_end b) {
+    mantle_top top = {.value = a.value};
+    if (a.rises && !b.rises) {
+        (void)mantle_slope(s->body, a.angle, NULL, &top); // if there is nowhere to go
+        mantle_climb(s->body, a.angle, b.angle, &top);
+        mantle_put(s, &top);
+        mantle_between(s, a, (mantle_end){top.angle, top.value, true});
+        mantle_between(s, (mantle_end){top.angle, top.value, false}, b);
+        return;
+    }
+    if (s->looks == 0 || b.angle - a.angle < MANTLE_NEAR) return;
+    if (!(mantle_bound(&a, &b) > s->best + MANTLE_HIGHER * fabs(s->best))) return;
+    s->looks--;
+    const double angle = 0.5 * (a.angle + b.angle);
+    const bool rises = mantle_slope(s->body, angle, NULL, &top) > 0.0;
+    s->best = TL_MAX(top.value, s->best);
+    mantle_between(s, a, (mantle_end){angle, top.value, rises});
+    mantle_between(s, (mantle_end){angle, top.value, rises}, b);
+}
+
 // The two highest tops, the first of them the one from which the other is ahead by less than half a
-// turn, so that they keep their names when the body rolls.
+// turn, so that they keep their names when the body rolls. A superellipsoid may have a top and a
+// dip between two samples.
 static int mantle_tops(const mantle_body *b, mantle_top out[MANTLE_TOPS]) {
     double angle[MANTLE_MOST + 1];
+    mantle_end end[MANTLE_MOST + 1];
     const int angles = mantle_angles(b, angle);
-    int count = 0;
+    const bool hides = !b->rim && b->shape->kind == TALUS_SHAPE_SUPERELLIPSOID;
     mantle_top highest = {.value = -INFINITY}, top = highest;
-    double slope = mantle_slope(b, angle[0], NULL, &highest);
-    for (int i = 0; i < angles; i++) {
-        const double next = mantle_slope(b, angle[i + 1], NULL, &top);
+    for (int i = 0; i <= angles; i++) {
+        const bool rises = mantle_slope(b, angle[i], NULL, &top) > 0.0;
+        end[i] = (mantle_end){angle[i], top.value, rises};
         if (top.value > highest.value) highest = top;
-        if (slope > 0.0 && next <= 0.0) {
-            mantle_climb(b, angle[i], angle[i + 1], &top);
-            if (count < MANTLE_TOPS)
-                out[count++] = top;
-            else if (top.value > TL_MIN(out[0].value, out[1].value))
-                out[out[0].value > out[1].value] = top;
-        }
-        slope = next;
     }
-    if (count == 0) out[count++] = highest; // round about the axis: any point will do
-    if (count == 2 && sin(out[1].angle - out[0].angle) < 0.0)
+    mantle_search s = {.body = b, .top = out, .best = highest.value};
+    for (int i = 0; i < angles; i++) {
+        s.looks = hides ? MANTLE_LOOKS : 0;
+        mantle_between(&s, end[i], end[i + 1]);
+    }
+    if (s.count == 0) out[s.count++] = highest; // round about the axis: any point will do
+    if (s.count == 2 && sin(out[1].angle - out[0].angle) < 0.0)
         top = out[0], out[0] = out[1], out[1] = top;
-    return count;
+    return s.count;
 }
 
 static int mantle_points(const mantle_body *b, const tl_placed *placed, const tl_walls *w,

@@ -63,7 +63,9 @@ TL_INLINE void search_compare(const search_scan *s, const grid_point *a, double 
         }
         const double most = reach + b->size;
         if (tl_dot3(d, d) > most * most) continue;
-        if (a->group == b->group || (a->flags & b->flags & GRID_IMMOVABLE)) continue;
+        if (a->flags & b->flags & GRID_IMMOVABLE) continue;
+        if (a->group == b->group && !tl_parts_are_apart(&c->part[a->part], &c->part[b->part]))
+            continue;
         if (meshes && (b->flags & ~a->flags & GRID_MESH) && !search_mesh(c, b, d, reach)) continue;
         search_emit(s, a->part, b->part, (a->flags & b->flags & GRID_BALL) != 0);
     }
@@ -308,9 +310,10 @@ static void search_order(void *arg, tl_team *team, int rank) {
 
 talus_status tl_search_pairs(tl_collide *c) {
     if (c->part_count > c->start_room) {
+        const int32_t room = tl_collide_part_room(c);
         c->start_room = 0;
-        TL_TRY(tl_collide_renew(c->ctx, (int64_t)c->part_room + 2, sizeof *c->start, &c->start));
-        c->start_room = c->part_room;
+        TL_TRY(tl_collide_renew(c->ctx, (int64_t)room + 2, sizeof *c->start, &c->start));
+        c->start_room = room;
     }
     TL_TRY(search_find(c));
     tl_parallel(c->ctx, c->size, search_order, c);

@@ -15,6 +15,8 @@ const tl_local_solver tl_local_solvers[] = {
     {"fb", "Fischer-Burmeister Newton", true, &tl_local_fb},
     {"ac", "Alart-Curnier Newton", true, &tl_local_ac},
     {"ac-damped", "Alart-Curnier Newton with line search", true, &tl_local_ac_damped},
+    {"ac-enum", "Alart-Curnier Newton first, enumeration where it fails", true, &tl_local_ac_enum},
+    {"ac-damped-enum", "the same with line search", true, &tl_local_ac_damped_enum},
     {"ebp", "Newton on the bipotential projection (enhanced bipotential)", true, &tl_local_ebp},
     {"eal", "Newton on the augmented Lagrangian projection", true, &tl_local_eal},
     {"sbp", "one projected step on the bipotential per visit", false, &tl_local_sbp},

@@ -27,11 +27,23 @@ typedef struct tl_schur {
 /// False when W is too badly conditioned for results that are not refined afterwards.
 bool tl_schur_make(const double *w, tl_schur *out);
 
+/// The same of a 6 × 6 block, in the principal axes of its T, λ ascending. Vectors of five are
+/// filled up to eight: λ with ones, the rest with zeros.
+typedef struct tl_axes {
+    double inverse_nn;           // 1 / W_NN
+    double lambda[8], couple[8]; // of T; W_NT in its axes
+    double q[5 * 8];             // row j: the tangent j in the axes
+} tl_axes;
+
+/// False when W is not symmetric, or too badly conditioned for results that are not refined.
+bool tl_axes_make(const double *w, tl_axes *out);
+
 /// One problem. `inv` is W⁻¹, or NULL where it is to be computed when needed; `rho` the step of the
-/// methods that have one [unit of r/u]; `schur` may be NULL and helps d = 3 only.
+/// methods that have one [unit of r/u]; `schur` and `axes` may be NULL and help d = 3 and d = 6.
 typedef struct tl_local {
     const double *w, *inv, *b;
     const tl_schur *schur;
+    const tl_axes *axes;
     tl_law law;
     double rho;
 } tl_local;
@@ -61,7 +73,8 @@ static inline int tl_dim_index(int d) { return d == 2 ? 0 : d == 3 ? 1 : 2; }
 
 extern const tl_local_forms tl_local_sbp, tl_local_sal, tl_local_epdas, tl_local_ipdas,
     tl_local_pyramid, tl_local_ebp, tl_local_eal, tl_local_ac, tl_local_ac_damped, tl_local_fb,
-    tl_local_enum, tl_local_hybrid, tl_local_hybrid_newton, tl_local_hybrid_enum;
+    tl_local_enum, tl_local_hybrid, tl_local_hybrid_newton, tl_local_hybrid_enum, tl_local_ac_enum,
+    tl_local_ac_damped_enum;
 
 extern const tl_local_solver tl_local_solvers[]; // ends with name == NULL
 const tl_local_solver *tl_local_find(const char *name);

@@ -3,7 +3,9 @@
 //                the search does not know are reduced to it; Newton and enumeration are the net.
 // hybrid-newton  Fischer-Burmeister Newton first, enumeration where it fails
 // hybrid-enum    enumeration first, Newton on its result always      [docs/theory/local-solvers.md]
+#include "cone/axes.h"
 #include "cone/exact.h"
+#include "linalg/dense.h"
 
 bool tl_schur_make(const double *w, tl_schur *out) {
     const double size = fabs(w[0]) + fabs(w[4]) + fabs(w[8]), inverse = 1.0 / w[0];
@@ -18,6 +20,41 @@ bool tl_schur_make(const double *w, tl_schur *out) {
     const double trace = out->t11 + out->t22, det = out->t11 * out->t22 - out->t12 * out->t21;
     out->inverse_det = 1.0 / det;
     return w[0] > 1e-4 * size && trace > 0.0 && det > 1e-4 * size * trace;
+}
+
+bool tl_axes_make(const double *w, tl_axes *out) {
+    enum { M = 5 };
+    double t[M * M], value[M], vector[M * M], size = w[0], skew = 0.0;
+    int rank[M];
+    const double inverse = 1.0 / w[0];
+    *out = (tl_axes){.inverse_nn = inverse};
+    for (int i = 0; i < M; i++) {
+        size += w[7 * (i + 1)];
+        skew = TL_MAX(fabs(w[1 + i] - w[6 * (i + 1)]), skew);
+        for (int j = 0; j < M; j++) {
+            const double own = w[6 * (i + 1) + 1 + j];
+            skew = TL_MAX(fabs(own - w[6 * (j + 1) + 1 + i]), skew);
+            t[M * i + j] = own - w[6 * (i + 1)] * w[1 + j] * inverse;
+        }
+    }
+    if (!(skew <= 1e-13 * size)) return false;
+    if (!(w[0] > 1e-6 * size) || !isfinite(size)) return false;
+    tl_sym_eigen(M, t, value, vector);
+    for (int i = 0; i < M; i++) { // places by size
+        rank[i] = 0;
+        for (int j = 0; j < M; j++)
+            rank[i] += value[j] < value[i] || (j < i && value[j] == value[i]);
+    }
+    for (int k = 0; k < 8; k++) out->lambda[k] = 1.0;
+    for (int i = 0; i < M; i++) {
+        const int at = rank[i];
+        out->lambda[at] = value[i];
+        for (int j = 0; j < M; j++) {
+            out->q[8 * j + at] = vector[M * i + j];
+            out->couple[at] += vector[M * i + j] * w[1 + j];
+        }
+    }
+    return out->lambda[0] > 1e-6 * size;
 }
 
 // Sliding from the last visit: α in u_T = −α r_T by least squares, refined at once if r is near,
@@ -198,6 +235,9 @@ TL_INLINE int hybrid_solve(int d, const tl_local *p, const tl_local_control *con
         if (d == 3 && plain && p->schur &&
             slide_quick_3(p->schur, p->w, p->law.mu, p->b, control->tolerance, r))
             return 1;
+        if (d == 6 && plain && p->axes &&
+            axes_quick(p->axes, p->law.mu, p->b, control->tolerance, r))
+            return 1;
         if (d == 2 && plain && slide_quick_2(p->w, p->law.mu, p->b, r)) return 1;
         if ((steps = hybrid_coulomb(d, p, control, r)) >= 0) return steps;
     } else {
@@ -218,16 +258,29 @@ TL_INLINE int hybrid_solve(int d, const tl_local *p, const tl_local_control *con
     return hybrid_last_resort(d, p, control, r);
 }
 
-TL_INLINE int hybrid_newton_solve(int d, const tl_local *p, const tl_local_control *control,
-                                  double *r) {
+// A Newton method, and enumeration where it fails.
+TL_INLINE int hybrid_safe_solve(int d, const tl_local_forms *first, const tl_local *p,
+                                const tl_local_control *control, double *r) {
     if (p->law.yield > 0.0) return hybrid_solve(d, p, control, r);
-    const int steps = tl_local_fb.solve[tl_dim_index(d)](p, control, r);
+    const int steps = first->solve[tl_dim_index(d)](p, control, r);
     if (steps >= 0) return steps;
     double x[TL_MAX_DIM], error = local_error_at(d, p, r);
     for (int k = 0; k < d; k++) x[k] = r[k];
     const int found = tl_local_enum.solve[tl_dim_index(d)](p, control, x);
     if (exact_keep(d, p, control->tolerance, x, r, &error)) return found > 0 ? found : 0;
     return -1;
+}
+
+TL_INLINE int hybrid_newton_solve(int d, const tl_local *p, const tl_local_control *control,
+                                  double *r) {
+    return hybrid_safe_solve(d, &tl_local_fb, p, control, r);
+}
+TL_INLINE int ac_enum_solve(int d, const tl_local *p, const tl_local_control *control, double *r) {
+    return hybrid_safe_solve(d, &tl_local_ac, p, control, r);
+}
+TL_INLINE int ac_damped_enum_solve(int d, const tl_local *p, const tl_local_control *control,
+                                   double *r) {
+    return hybrid_safe_solve(d, &tl_local_ac_damped, p, control, r);
 }
 
 TL_INLINE int hybrid_enum_solve(int d, const tl_local *p, const tl_local_control *control,
@@ -242,4 +295,6 @@ TL_INLINE int hybrid_enum_solve(int d, const tl_local *p, const tl_local_control
 
 EXACT_FORMS(hybrid)
 EXACT_FORMS(hybrid_newton)
+EXACT_FORMS(ac_enum)
+EXACT_FORMS(ac_damped_enum)
 EXACT_FORMS(hybrid_enum)

@@ -18,9 +18,19 @@ typedef struct tl_step {
 
 /// Sums for the ledger [J, kg m/s, kg m²/s], of what moves freely.
 typedef struct tl_account {
-    double kinetic, potential, momentum[3], angular[3];
+    double kinetic, potential, elastic, momentum[3], angular[3];
     int32_t bodies;
 } tl_account;
+
+/// What inner forces of a model did in a step [J].
+typedef struct tl_inner {
+    double elastic; ///< work of all forces but gravity and damping on the unknowns, as the problem
+                    ///< has them: what elastic energy loses, up to errors of the time stepping
+    double damping; ///< work of damping, <= 0
+    double given;   ///< work of given motions on parts of a group (row_given)
+    double jump; ///< ½ D·(M̃ − M) D, D = v+ − v, where the mass M̃ of the problem is not the
+                 ///< inertia M alone; of groups that contacts act on
+} tl_inner;
 
 typedef struct tl_model tl_model;
 
@@ -59,7 +69,10 @@ typedef struct tl_model_ops {
     void (*groups)(const tl_model *m, int32_t *size, int32_t *group_of);
     /// Whether every mass block is diagonal.
     bool (*is_diagonal)(const tl_model *m);
-    /// The mass of all groups in a row, dense blocks or their diagonals alone; f = M v + h
+    /// Half-width of the mass block of a group that is a band; −1: dense. NULL: all dense.
+    int32_t (*band)(const tl_model *m, int32_t group);
+    /// The mass of all groups in a row, dense blocks, bands (lower columns, half-width + 1 entries
+    /// each) or their diagonals alone; f = M v + h
     /// (forces); and the velocities v before. v is the state carried along by inertia alone
     /// (gyroscopic terms included), so that M (v+ − v) is the sum of all impulses.
     void (*motion)(const tl_model *m, const tl_step *step, bool diagonal, double *mass, double *f,
@@ -70,7 +83,11 @@ typedef struct tl_model_ops {
     /// from any number of threads.
     void (*row)(const tl_model *m, const tl_step *step, int32_t item, const tl_pose *pose,
                 const double arm[3], const double *direction, int32_t count, double *out);
-    /// The same for the angular velocity of the item along the directions.
+    /// For an item with a group: the share of given motions in the same velocity, `count` values,
+    /// added to `out`. NULL: none.
+    void (*row_given)(const tl_model *m, const tl_step *step, int32_t item, const tl_pose *pose,
+                      const double arm[3], const double *direction, int32_t count, double *out);
+    /// The same as `row` for the angular velocity of the item along the directions.
     void (*turn)(const tl_model *m, const tl_step *step, int32_t item, const tl_pose *pose,
                  const double *direction, int32_t count, double *out);
     /// Blocks that the model brings along besides its contacts, such as stresses of sand; they are
@@ -96,16 +113,20 @@ typedef struct tl_model_ops {
     /// The r of all blocks, before `commit`.
     void (*block_take)(tl_model *m, const tl_step *step, const double *r);
     /// Work of all given forces but gravity, damping included, with the velocities before and after
-    /// the step [J].
+    /// the step [J]. NULL: none.
     double (*work)(const tl_model *m, const tl_step *step, const double *before,
                    const double *after);
+    /// What inner forces did; `acting` tells for each group whether contacts act on it. Before
+    /// `commit`. NULL: there are none.
+    void (*inner)(const tl_model *m, const tl_step *step, const double *before, const double *after,
+                  const uint8_t *acting, tl_inner *add);
     /// End the step with the new velocities.
     void (*commit)(tl_model *m, const tl_step *step, const double *v);
     /// After all models have committed, the items are where they are at the end of the step: what
     /// fills space makes way for them. Arguments as for `meet`. NULL: not wanted.
     void (*settle)(tl_model *m, const tl_step *step, const tl_collide *c, int32_t ball,
                    const tl_obstacle *obstacle, int32_t count);
-    /// Add the sums of the present state; potential of gravity, 0 at the origin.
+    /// Add the sums of the present state; potential of gravity, 0 at the origin; elastic energy.
     void (*account)(const tl_model *m, const double gravity[3], tl_account *add);
     /// Continue a hash over the whole state.
     uint64_t (*hash)(const tl_model *m, uint64_t seed);

@@ -74,7 +74,7 @@ enum { SERIES = sizeof series_kinds / sizeof *series_kinds };
 static const tl_task *const tasks[] = {
     &tl_task_profile, &tl_task_field,  &tl_task_neighbours, &tl_task_sizes,   &tl_task_rose,
     &tl_task_forces,  &tl_task_flow,   &tl_task_walls,      &tl_task_deposit, &tl_task_discharge,
-    &tl_task_pairs,   &tl_task_energy, &tl_task_sand};
+    &tl_task_pairs,   &tl_task_energy, &tl_task_sand,       &tl_task_rods};
 
 enum { TASKS = sizeof tasks / sizeof *tasks };
 
@@ -114,12 +114,15 @@ static talus_status analyse_choose(tl_analysis *a) {
                    "records it)");
         TL_REQUIRE(a->ctx, a->info.sand || subject != TL_SUBJECT_sand, TALUS_ERR_ARG,
                    "sand: the recording has no sand as a continuum ('sand' in the scene)");
+        TL_REQUIRE(a->ctx, a->info.rods > 0 || subject != TL_SUBJECT_rods, TALUS_ERR_ARG,
+                   "rods: the recording has no rods ('rods' in the scene)");
         a->wanted[subject] = true;
     }
     for (int k = 0; k < TL_SUBJECTS && def->what_count == 0; k++)
         a->wanted[k] = (a->info.contacts || !analyse_needs_contacts(k)) &&
                        (k != TL_SUBJECT_energy || a->info.steps > 0) &&
                        (k != TL_SUBJECT_sand || a->info.sand) &&
+                       (k != TL_SUBJECT_rods || a->info.rods > 0) &&
                        (k != TL_SUBJECT_discharge || def->plane_axis >= 0);
     return TALUS_OK;
 }

@@ -40,7 +40,7 @@ typedef struct tl_task {
 
 extern const tl_task tl_task_profile, tl_task_field, tl_task_neighbours, tl_task_sizes,
     tl_task_rose, tl_task_forces, tl_task_flow, tl_task_walls, tl_task_deposit, tl_task_discharge,
-    tl_task_pairs, tl_task_energy, tl_task_sand;
+    tl_task_pairs, tl_task_energy, tl_task_sand, tl_task_rods;
 
 /// Layers across the up axis, summed over the averaged frames.
 typedef struct tl_layer {

@@ -80,7 +80,13 @@ typedef struct tl_link {
     double fn, ft;    ///< its parts along the normal and across
     double mu;
     bool active; ///< it presses
+    bool rod;    ///< the other side is a segment of a rod
 } tl_link;
+
+/// The grain that an item of contacts is; −1: an obstacle, or a segment of a rod.
+static inline int32_t tl_grain_of(const tl_grains *g, int32_t item) {
+    return item < g->m->bodies.count ? g->grain[item] : -1;
+}
 
 /// The link of a contact of the moment; false where no grain is in it.
 bool tl_link_get(const tl_grains *g, int32_t contact, tl_link *out);

@@ -9,16 +9,36 @@ static void grains_nearest(const talus_moment *m, double d[3]) {
         if (m->period[k] > 0.0) d[k] -= m->period[k] * rint(d[k] / m->period[k]);
 }
 
+int32_t talus_rod_of_item(const talus_rod_view *rods, int32_t item, int32_t *segment) {
+    const int32_t number = item - rods->first_item; // among all segments
+    int32_t low = 0, high = rods->rods - 1;
+    while (low < high) { // the last that begins there or before
+        const int32_t middle = low + (high - low + 1) / 2;
+        if (rods->start[middle] - middle <= number)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    if (segment) *segment = number - (rods->start[low] - low);
+    return low;
+}
+
+static int32_t links_material(const talus_moment *m, int32_t item) {
+    return item < m->bodies.count ? m->bodies.material[item]
+                                  : m->rods.material[talus_rod_of_item(&m->rods, item, NULL)];
+}
+
 bool tl_link_get(const tl_grains *g, int32_t contact, tl_link *out) {
     const talus_moment *m = g->m;
     const talus_contact_view *c = &m->contacts;
     const int32_t body[2] = {c->a[contact], c->b[contact]};
-    const int32_t grain[2] = {g->grain[body[0]], g->grain[body[1]]};
+    const int32_t grain[2] = {tl_grain_of(g, body[0]), tl_grain_of(g, body[1])};
     const int from = grain[0] >= 0 ? 0 : 1; // seen from a unless only b is a grain
     const double sign = from == 0 ? 1.0 : -1.0, *centre = m->bodies.centre;
     if (grain[from] < 0) return false;
     *out = (tl_link){.contact = contact, .from = grain[from], .to = grain[1 - from]};
     if (from == 1) out->to = -1;
+    out->rod = body[1 - from] >= m->bodies.count;
     // The point is midway between the surfaces, so the way to the other centre goes through it.
     tl_sub3(c->point + 3 * (int64_t)contact, centre + 3 * (int64_t)body[from], out->l);
     grains_nearest(m, out->l);
@@ -38,7 +58,7 @@ bool tl_link_get(const tl_grains *g, int32_t contact, tl_link *out) {
     double across[3];
     tl_axpy3(out->force, -out->fn, out->normal, across);
     out->ft = tl_norm3(across);
-    const int32_t one = m->bodies.material[body[0]], other = m->bodies.material[body[1]];
+    const int32_t one = links_material(m, body[0]), other = links_material(m, body[1]);
     out->mu = m->friction ? m->friction[(int64_t)one * m->materials + other]
                           : sqrt(m->material[one].friction * m->material[other].friction);
     out->active = c->status[contact] != 0 && out->fn > 0.0;

@@ -131,6 +131,7 @@ talus_status talus_moments_read(talus_moments *m, talus_playback *p, int64_t fra
     out->bodies = f.bodies;
     out->contacts = f.contacts;
     out->sand = f.sand;
+    out->rods = f.rods;
     out->sand_cell = info.sand ? info.sand_cell : 0.0;
     out->sand_density = info.sand_density;
     tl_copy3(info.gravity, out->gravity);
@@ -148,5 +149,6 @@ talus_status talus_moments_world(talus_moments *m, const talus_world *w, double 
     tl_copy3(def.period, out->period);
     talus_world_bodies(w, &out->bodies);
     talus_world_contacts(w, &out->contacts);
+    out->rods = talus_world_rods(w);
     return moments_tables(m, &(moments_source){.world = w}, out);
 }

@@ -292,7 +292,8 @@ static void scalars_walls(const tl_grains *g, double value[TL_SCALARS]) {
     double sum[3] = {0.0, 0.0, 0.0};
     for (int32_t i = 0; i < g->m->contacts.count; i++) {
         tl_link link;
-        if (tl_link_get(g, i, &link) && link.to < 0) tl_axpy3(sum, -1.0, link.force, sum);
+        if (tl_link_get(g, i, &link) && link.to < 0 && !link.rod)
+            tl_axpy3(sum, -1.0, link.force, sum);
     }
     tl_copy3(sum, value + TL_wall_force_x);
 }

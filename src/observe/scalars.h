@@ -86,7 +86,8 @@ enum {
     X(discharge, "Discharge", "what passes through a plane (needs one)")                           \
     X(pairs, "Pair correlation", "how often two centres have a given distance")                    \
     X(energy, "Energy", "where the energy went, from the ledger")                                  \
-    X(sand, "Sand", "run-out, height and mass of sand as a continuum, and what passed a plane")
+    X(sand, "Sand", "run-out, height and mass of sand as a continuum, and what passed a plane")    \
+    X(rods, "Rods", "length, strain and tips of rods, their contacts, and which of them slide")
 
 enum {
 #define TL_SUBJECT_ENUM(name, title, text) TL_SUBJECT_##name,

@@ -45,8 +45,8 @@ static talus_status walls_frame(tl_analysis *a, void *state) {
     row[0] = g->m->time;
     for (int32_t i = 0; i < c->count; i++) {
         tl_link link;
-        if (!tl_link_get(g, i, &link) || link.to >= 0) continue;
-        const int32_t body = g->grain[c->a[i]] < 0 ? c->a[i] : c->b[i];
+        if (!tl_link_get(g, i, &link) || link.to >= 0 || link.rod) continue;
+        const int32_t body = tl_grain_of(g, c->a[i]) < 0 ? c->a[i] : c->b[i];
         for (int32_t k = 0; k < s->count; k++) {
             double arm[3], torque[3], *at = row + 1 + 6 * (int64_t)k;
             if (s->body[k] != body) continue;

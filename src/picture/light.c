@@ -23,7 +23,9 @@ static void light_work(void *arg, tl_team *team, int rank) {
             const tl_item *item = &j->show->item[j->bins->item[i]];
             double v[3];
             tl_camera_see(&j->light->camera, item->x, v);
-            if (item->surface < 0)
+            if (item->surface == TL_SURFACE_TUBE)
+                tl_draw_rod(&j->light->camera, band, &band->solid, item, 0);
+            else if (item->surface < 0)
                 tl_draw_ball(&j->light->camera, band, &band->solid, v, item->radius, 0);
             else
                 tl_draw_surface(&j->light->camera, band, &j->scratch[rank],

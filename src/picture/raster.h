@@ -74,6 +74,9 @@ void tl_draw_glass(const tl_camera *c, tl_band *b, tl_scratch *w, const talus_su
 /// A tube with round ends between two points in view coordinates.
 void tl_draw_tube(const tl_camera *c, tl_band *b, tl_layer *layer, const double from[3],
                   const double to[3], double radius, tl_rgb colour);
+/// The same of an item that is one.
+void tl_draw_rod(const tl_camera *c, tl_band *b, tl_layer *layer, const tl_item *item,
+                 tl_rgb colour);
 /// A line `wide` samples thick over the glass.
 void tl_draw_line(const tl_camera *c, tl_band *b, const double from[3], const double to[3],
                   double wide, const float colour[3], float opacity);

@@ -4,6 +4,8 @@
 #include "picture/raster.h"
 #include <stdlib.h>
 
+#define LINE_BACK 0.08 // radii
+
 typedef struct line_strip {
     double a[2], d[2], square; // first end, difference, its square
     double z[2], half[2];      // depth and half of the width at the ends
@@ -47,11 +49,12 @@ static bool strip_init(const tl_camera *c, const tl_band *b, const double from[3
 }
 
 // At the sample's middle: depth of the segment and distance from it as a part of the half width;
-// false: outside.
+// false: outside. `cap`: it is beyond an end.
 static inline bool strip_at(const line_strip *s, bool parallel, int32_t x, int32_t y, double *z,
-                            double *half, double away[2]) {
+                            double *half, double away[2], bool *cap) {
     const double px = x + 0.5 - s->a[0], py = y + 0.5 - s->a[1];
     double t = s->square > 0.0 ? (px * s->d[0] + py * s->d[1]) / s->square : 0.0;
+    *cap = t < 0.0 || t > 1.0;
     t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
     *half = s->half[0] + t * (s->half[1] - s->half[0]);
     away[0] = (px - t * s->d[0]) / *half;
@@ -61,35 +64,66 @@ static inline bool strip_at(const line_strip *s, bool parallel, int32_t x, int32
     return true;
 }
 
-void tl_draw_tube(const tl_camera *c, tl_band *b, tl_layer *layer, const double from[3],
-                  const double to[3], double radius, tl_rgb colour) {
+// A tube that is part of a longer one has normals across its `axis` (unit, view coordinates), and
+// its round ends lie back a little: they only fill the gap to the next one. NULL: it is alone.
+static void line_tube(const tl_camera *c, tl_band *b, tl_layer *layer, double end[2][3],
+                      double radius, const double *axis, tl_rgb colour) {
     line_strip s;
     double z, half, away[2];
-    if (!strip_init(c, b, from, to, radius, 0.0, &s)) return;
+    bool cap;
+    // A tube that is inclined to the line of sight is thicker along it.
+    const double across = axis ? sqrt(TL_MAX(0.0, 1.0 - axis[2] * axis[2])) : 1.0;
+    const double lean = radius / TL_MAX(0.3, across);
+    if (!strip_init(c, b, end[0], end[1], radius, 0.0, &s)) return;
     for (int32_t y = s.row[0]; y <= s.row[1]; y++)
         for (int32_t x = s.column[0]; x <= s.column[1]; x++) {
             const int64_t i = (int64_t)(y - b->top) * b->width + x;
-            if (!strip_at(&s, c->parallel, x, y, &z, &half, away)) continue;
+            if (!strip_at(&s, c->parallel, x, y, &z, &half, away, &cap)) continue;
             const double square = away[0] * away[0] + away[1] * away[1], out = sqrt(1.0 - square);
-            const float depth = (float)(z - radius * out);
+            const float depth =
+                (float)(z - (axis && cap ? radius * (out - LINE_BACK) : lean * out));
+            double n[3] = {away[0], -away[1], -out};
             if (!(depth < layer->depth[i])) continue;
             layer->depth[i] = depth;
-            layer->normal[i][0] = (float)away[0];
-            layer->normal[i][1] = (float)-away[1];
-            layer->normal[i][2] = (float)-out;
+            if (!layer->normal) continue;
+            if (axis && !cap) tl_axpy3(n, -tl_dot3(n, axis), axis, n);
+            for (int k = 0; k < 3; k++) layer->normal[i][k] = (float)n[k];
             layer->colour[i] = colour;
         }
+}
+
+void tl_draw_tube(const tl_camera *c, tl_band *b, tl_layer *layer, const double from[3],
+                  const double to[3], double radius, tl_rgb colour) {
+    double end[2][3];
+    tl_copy3(from, end[0]);
+    tl_copy3(to, end[1]);
+    line_tube(c, b, layer, end, radius, NULL, colour);
+}
+
+void tl_draw_rod(const tl_camera *c, tl_band *b, tl_layer *layer, const tl_item *item,
+                 tl_rgb colour) {
+    double end[2][3], axis[3];
+    for (int k = 0; k < 2; k++) {
+        double x[3];
+        tl_axpy3(item->x, k == 0 ? -1.0 : 1.0, item->half, x);
+        tl_camera_see(c, x, end[k]);
+    }
+    tl_sub3(end[1], end[0], axis);
+    const double length = tl_norm3(axis);
+    if (length > 0.0) tl_scale3(1.0 / length, axis, axis);
+    line_tube(c, b, layer, end, item->thick, length > 0.0 ? axis : NULL, colour);
 }
 
 void tl_draw_line(const tl_camera *c, tl_band *b, const double from[3], const double to[3],
                   double wide, const float colour[3], float opacity) {
     line_strip s;
     double z, half, away[2];
+    bool cap;
     if (!strip_init(c, b, from, to, 0.0, wide, &s)) return;
     for (int32_t y = s.row[0]; y <= s.row[1]; y++)
         for (int32_t x = s.column[0]; x <= s.column[1]; x++) {
             const int64_t i = (int64_t)(y - b->top) * b->width + x;
-            if (!strip_at(&s, c->parallel, x, y, &z, &half, away)) continue;
+            if (!strip_at(&s, c->parallel, x, y, &z, &half, away, &cap)) continue;
             if (!((float)z < b->solid.depth[i])) continue;
             for (int k = 0; k < 3; k++)
                 b->glass[i][k] = b->glass[i][k] * (1.0f - opacity) + opacity * colour[k];

@@ -289,7 +289,9 @@ static void render_work(void *arg, tl_team *team, int rank) {
             const tl_item *item = &s->item[j->solid.item[i]];
             double v[3];
             tl_camera_see(&j->camera, item->x, v);
-            if (item->surface < 0)
+            if (item->surface == TL_SURFACE_TUBE)
+                tl_draw_rod(&j->camera, b, &b->solid, item, item->colour);
+            else if (item->surface < 0)
                 tl_draw_ball(&j->camera, b, &b->solid, v, item->radius, item->colour);
             else
                 tl_draw_surface(&j->camera, b, &j->scratch[rank], &s->surface[item->surface], item);

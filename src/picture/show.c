@@ -43,16 +43,19 @@ static talus_status box_grains(talus_context *ctx, const talus_moment *m, double
     const talus_body_view *b = &m->bodies;
     double *value = NULL, most = tl_show_sand_size(m);
     int64_t count = 0;
-    TL_TRY(TL_ALLOC(ctx, b->count + m->sand.count, &value));
+    for (int32_t i = 0; i < m->rods.rods; i++) most = fmax(most, m->rods.radius[i]);
+    TL_TRY(TL_ALLOC(ctx, b->count + m->sand.count + tl_show_rod_nodes(m), &value));
     for (int k = 0; k < 3; k++) {
         count = 0;
         for (int64_t i = 0; i < m->sand.count; i++) value[count++] = m->sand.position[3 * i + k];
+        for (int64_t i = 0; i < tl_show_rod_nodes(m); i++)
+            value[count++] = m->rods.position[3 * i + k];
         for (int32_t i = 0; i < b->count; i++)
             if (tl_show_role(m, i) == TL_ROLE_GRAIN)
                 value[count++] = b->position[3 * (int64_t)i + k];
         if (count == 0) break;
         qsort(value, (size_t)count, sizeof *value, show_compare);
-        const int64_t out = count / 50;
+        const int64_t out = m->rods.rods > 0 ? 0 : count / 50; // nodes of rods do not fly off
         box[k] = value[out], box[k + 3] = value[count - 1 - out];
         const double wide = box[k + 3] - box[k];
         box[k] = fmax(value[0], box[k] - 0.15 * wide);
@@ -96,7 +99,9 @@ static void box_widen(const talus_moment *m, double box[6], bool grains) {
     memcpy(grown, box, sizeof grown);
     for (int32_t i = 0; i < m->bodies.count; i++) {
         const tl_role role = tl_show_role(m, i);
-        if (role == TL_ROLE_PLANE || (role != TL_ROLE_GLASS && grains)) continue;
+        // balls are obstacles for rods, which hang on them, and the ground for grains
+        const bool ground = role == TL_ROLE_STONE && m->rods.rods == 0;
+        if (role == TL_ROLE_PLANE || role == TL_ROLE_GRAIN || (ground && grains)) continue;
         double low[3] = {0.0}, high[3] = {0.0};
         bool near = true;
         for (int k = 0; k < m->dim; k++) {
@@ -143,7 +148,8 @@ static talus_status show_find_colour(talus_context *ctx, const char *name, tl_co
         }
     return tl_fail(
         ctx, TALUS_ERR_UNKNOWN,
-        "picture: unknown colour '%s'; there are speed, size, material, id, pressure, inertial",
+        "picture: unknown colour '%s'; there are speed, size, material, id, pressure, inertial, "
+        "strain",
         name);
 }
 
@@ -175,24 +181,46 @@ talus_status talus_picture_range(talus_context *ctx, const talus_moment *m, cons
     const bool bodies = by == TL_COLOUR_SPEED || by == TL_COLOUR_SIZE;
     double least = INFINITY, most = -INFINITY;
     for (int64_t i = 0; i < m->sand.count; i++) {
-        const double v = tl_show_sand_value(m, by, i);
+        const double v = by == TL_COLOUR_STRAIN ? NAN : tl_show_sand_value(m, by, i);
         least = fmin(least, v), most = fmax(most, v);
     }
+    for (int32_t i = 0; i < m->rods.rods; i++)
+        for (int64_t k = m->rods.start[i]; k + 1 < m->rods.start[i + 1]; k++) {
+            const double v = tl_show_rod_value(m, by, i, k, 0.0);
+            const double w = tl_show_rod_value(m, by, i, k, 1.0); // NaN is passed over
+            least = fmin(least, fmin(v, w)), most = fmax(most, fmax(v, w));
+        }
     for (int32_t i = 0; bodies && i < m->bodies.count; i++) {
         if (tl_show_role(m, i) != TL_ROLE_GRAIN) continue;
         const double v = show_value(m, by, i);
         least = fmin(least, v), most = fmax(most, v);
     }
-    if (by != TL_COLOUR_SIZE) least = 0.0; // rest is the same colour in every picture
+    if (by != TL_COLOUR_SIZE && by != TL_COLOUR_STRAIN)
+        least = 0.0; // rest is the same colour in every picture
     if (least <= most) *low = least, *high = most;
     return TALUS_OK;
+}
+
+// The colour of a rod.
+static void show_rod_colour(const talus_moment *m, tl_colour_by by, double low, double high,
+                            const tl_item *item, uint8_t c[3]) {
+    if (by == TL_COLOUR_MATERIAL || by == TL_COLOUR_ID) {
+        tl_rgb_kind(by == TL_COLOUR_ID ? item->rod : m->rods.material[item->rod], c);
+        return;
+    }
+    const double v = tl_show_rod_value(m, by, item->rod, item->particle, item->along);
+    if (!isnan(v)) talus_picture_map(high > low ? (v - low) / (high - low) : 0.0, c);
 }
 
 // The colour of a grain or of sand.
 static void show_colour(const talus_moment *m, tl_colour_by by, double low, double high,
                         const tl_item *item, uint8_t c[3]) {
     const bool sand = item->body < 0;
-    if (!sand && by >= TL_COLOUR_PRESSURE) return; // of sand alone
+    if (item->rod >= 0) {
+        show_rod_colour(m, by, low, high, item, c);
+        return;
+    }
+    if ((!sand && by >= TL_COLOUR_PRESSURE) || by == TL_COLOUR_STRAIN) return; // of others alone
     if (by == TL_COLOUR_MATERIAL && sand) {
         talus_picture_map(0.0, c);
     } else if (by == TL_COLOUR_MATERIAL) {
@@ -270,7 +298,7 @@ static talus_status show_make_shape(tl_show *s, const talus_shape_def *shape, in
 static void show_add_body(tl_show *s, int32_t i, int32_t first) {
     const talus_moment *m = s->moment;
     const talus_shape_def *shape = &m->shape[m->bodies.shape[i]];
-    tl_item item = {.body = i, .role = tl_show_role(m, i), .surface = -1};
+    tl_item item = {.body = i, .rod = -1, .role = tl_show_role(m, i), .surface = -1};
     memcpy(item.x, m->bodies.position + 3 * (int64_t)i, sizeof item.x);
     memcpy(item.q, m->bodies.orientation + 4 * (int64_t)i, sizeof item.q);
     if (m->dim == 2 || shape->kind != TALUS_SHAPE_CLUMP) {
@@ -309,7 +337,7 @@ static void show_add_plane(tl_show *s, int32_t i) {
 static talus_status show_fill(tl_show *s, int32_t detail) {
     const talus_moment *m = s->moment;
     talus_status status = TALUS_OK;
-    int64_t items = m->sand.count * tl_show_sand_samples(m), planes = 0;
+    int64_t items = m->sand.count * tl_show_sand_samples(m) + tl_show_rod_tubes(m), planes = 0;
     int32_t *made = NULL, room = 0;
     for (int32_t i = 0; i < m->bodies.count; i++) {
         items += show_parts(m, i);
@@ -335,6 +363,7 @@ static talus_status show_fill(tl_show *s, int32_t detail) {
         show_add_body(s, i, made[shape]);
     }
     tl_show_add_sand(s);
+    tl_show_add_rods(s);
 done:
     tl_free(s->ctx, made);
     return status;
@@ -346,7 +375,9 @@ static talus_status show_measure(tl_show *s) {
     int32_t count = 0;
     TL_TRY(TL_ALLOC(s->ctx, s->items, &radius));
     for (int32_t k = 0; k < s->items; k++)
-        if (s->item[k].role == TL_ROLE_GRAIN) radius[count++] = s->item[k].radius;
+        if (s->item[k].role == TL_ROLE_GRAIN)
+            radius[count++] =
+                s->item[k].surface == TL_SURFACE_TUBE ? s->item[k].thick : s->item[k].radius;
     qsort(radius, (size_t)count, sizeof *radius, show_compare);
     s->grain = count > 0 ? radius[count / 2] : 0.0;
     tl_free(s->ctx, radius);
@@ -385,7 +416,7 @@ static talus_status show_forces(tl_show *s, double full) {
         for (int side = 0; side < 2; side++) {
             const int32_t body = side == 0 ? c->a[i] : c->b[i];
             const double *centre = m->bodies.centre ? m->bodies.centre : m->bodies.position;
-            if (tl_show_role(m, body) != TL_ROLE_GRAIN) continue;
+            if (body >= m->bodies.count || tl_show_role(m, body) != TL_ROLE_GRAIN) continue;
             tl_strand *t = &s->strand[s->strands++];
             double d[3];
             // across a periodic boundary the contact is at one end, the grain at the other

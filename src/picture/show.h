@@ -21,12 +21,18 @@ typedef enum tl_role {
 typedef struct tl_item {
     double x[3], q[4]; ///< of its frame
     double radius;     ///< of the ball; of a surface: no point is farther from x
-    int32_t surface;   ///< −1: a ball
-    int32_t body;      ///< −1: sand
-    int64_t particle;  ///< of sand
+    double half[3];    ///< of a tube: from its middle to its end; its radius is `thick`
+    double thick;
+    double along;     ///< of a tube: where its middle is on the segment of its rod, 0 to 1
+    int32_t surface;  ///< −1: a ball, −2: a tube
+    int32_t body;     ///< −1: sand or a rod
+    int32_t rod;      ///< −1: no rod
+    int64_t particle; ///< of sand; of a rod: the node that the tube begins at
     tl_rgb colour;
     tl_role role;
 } tl_item;
+
+enum { TL_SURFACE_BALL = -1, TL_SURFACE_TUBE = -2 };
 
 typedef struct tl_plane {
     double x[3], n[3];
@@ -63,6 +69,7 @@ typedef enum tl_colour_by {
     TL_COLOUR_ID,
     TL_COLOUR_PRESSURE,
     TL_COLOUR_INERTIAL,
+    TL_COLOUR_STRAIN,
     TL_COLOURS
 } tl_colour_by;
 
@@ -76,6 +83,18 @@ double tl_show_sand_value(const talus_moment *m, tl_colour_by by, int64_t partic
 int32_t tl_show_sand_samples(const talus_moment *m);
 /// The balls of all particles, behind the items there are.
 void tl_show_add_sand(tl_show *s);
+
+// ---- show_rods.c ----
+
+/// Nodes of all rods, and the tubes that they are drawn as.
+int64_t tl_show_rod_nodes(const talus_moment *m);
+int64_t tl_show_rod_tubes(const talus_moment *m);
+/// What a map shows of the segment of rod i that begins at a node, `along` from 0 to 1 on it; NaN:
+/// nothing.
+double tl_show_rod_value(const talus_moment *m, tl_colour_by by, int32_t i, int64_t node,
+                         double along);
+/// These tubes, behind the items there are.
+void tl_show_add_rods(tl_show *s);
 
 /// `detail` of round surfaces as for talus_shape_surface. On failure nothing is left.
 talus_status tl_show_init(talus_context *ctx, const talus_moment *m, const talus_picture_def *def,

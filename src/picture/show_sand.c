@@ -97,6 +97,7 @@ void tl_show_add_sand(tl_show *s) {
                           .radius = 1.1 * f.half / n,
                           .surface = -1,
                           .body = -1,
+                          .rod = -1,
                           .particle = i,
                           .role = TL_ROLE_GRAIN};
         }

@@ -157,7 +157,8 @@ static void certify_separable_block(const talus_problem *p, int32_t i, double *x
     const int32_t d = p->dim;
     for (int64_t k = p->h_start[i]; k < p->h_start[i + 1]; k++) {
         const int32_t body = p->h_body[k], size = p->body_start[body + 1] - p->body_start[body];
-        const double *h = p->h_block + p->h_offset[k];
+        double room[TL_BALL_BLOCK];
+        const double *h = tl_problem_h(p, i, k, room);
         memcpy(x, h, (size_t)d * (size_t)size * sizeof *x);
         tl_problem_solve_body(p, body, d, x);
         if (d == 3 && size == 6)
@@ -197,8 +198,10 @@ static talus_status certify_stiffness(const talus_problem *p) {
     if (p->count == 0 || !isnan(p->work.stiffness[0])) return TALUS_OK;
     talus_status status = TALUS_OK;
     double *coupled = NULL;
-    if (p->is_global && !tl_mass_is_block_diagonal(p->mass))
+    if (p->is_global && !tl_mass_is_block_diagonal(p->mass)) {
+        TL_TRY(tl_problem_write_h(p));
         TL_TRY(TL_ALLOC(p->ctx, (int64_t)p->dim * p->dof, &coupled));
+    }
     // the first blocks last: block 0 tells that all are known
     for (int32_t first = (p->count - 1) / LANES * LANES; first >= 0; first -= LANES)
         TL_GOTO(certify_lambda(p, first, coupled));
@@ -210,15 +213,20 @@ done:
 // ‖M v − f − Hᵀr − Cᵀλ‖ relative to its terms.
 static double certify_motion(const talus_problem *p, const double *r, const double *v,
                              const double *lambda) {
-    double *work = p->work.force, *moved = p->work.momentum;
+    const double *diagonal = tl_mass_diagonal(p->mass);
+    double *work = p->work.force, square = 0.0;
     memset(work, 0, (size_t)p->dof * sizeof *work);
     tl_problem_add_force(p, r, work);
     double terms = certify_norm(p->dof, p->f) + certify_norm(p->dof, work);
     if (p->constraint_count > 0) tl_csr_add_transposed(&p->c, 1.0, lambda, work);
     for (int32_t k = 0; k < p->dof; k++) work[k] += p->f[k];
-    tl_mass_multiply(p->mass, v, moved);
-    terms += certify_norm(p->dof, moved);
-    for (int32_t k = 0; k < p->dof; k++) work[k] -= moved[k];
+    if (!diagonal) tl_mass_multiply(p->mass, v, p->work.momentum);
+    for (int32_t k = 0; k < p->dof; k++) {
+        const double moved = diagonal ? diagonal[k] * v[k] : p->work.momentum[k];
+        square += moved * moved;
+        work[k] -= moved;
+    }
+    terms += sqrt(square);
     const double left = certify_norm(p->dof, work);
     return left == 0.0 ? 0.0 : left / terms;
 }

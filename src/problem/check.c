@@ -7,6 +7,7 @@
 
 #define ASYMMETRY_REFUSED 1e-2 // more than rounding and more than a skewed model can explain
 #define ASYMMETRY_NOTICED 1e-12
+#define UNIT_ROUNDING 1e-12       // of the square of a normal
 #define NEGATIVE_EIGENVALUE 1e-10 // of the trace of W_ii: rounding of a semidefinite block
 
 static talus_status check_finite(talus_context *ctx, const char *name, const double *x,
@@ -175,6 +176,37 @@ static talus_status check_h(talus_context *ctx, const talus_global_def *def) {
     return TALUS_OK;
 }
 
+// H of balls: see talus_ball_rows.
+static talus_status check_balls(talus_context *ctx, const talus_global_def *def) {
+    const talus_ball_rows *balls = &def->balls;
+    TL_REQUIRE(ctx, def->dim == 3, TALUS_ERR_ARG, "balls: dim = %d, but must be 3", def->dim);
+    TL_REQUIRE(ctx, balls->stride >= 3, TALUS_ERR_ARG, "balls: stride = %d, but must be 3 or more",
+               balls->stride);
+    TL_REQUIRE(ctx, balls->arm || def->count == 0, TALUS_ERR_ARG,
+               "balls: arm is NULL, but must have a number for every block of H");
+    for (int32_t b = 0; b < def->body_count; b++)
+        TL_REQUIRE(ctx, def->body_start[b + 1] - def->body_start[b] == 6, TALUS_ERR_PROBLEM,
+                   "balls: body %d has %d unknowns, but must have 6", b,
+                   def->body_start[b + 1] - def->body_start[b]);
+    for (int32_t i = 0; i < def->count; i++) {
+        const int64_t first = def->h_row_start[i], bodies = def->h_row_start[i + 1] - first;
+        const double *n = balls->normal + (int64_t)i * balls->stride;
+        const double square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+        TL_REQUIRE(ctx, bodies == 1 || (bodies == 2 && !(balls->back && balls->back[i])),
+                   TALUS_ERR_PROBLEM,
+                   "balls: contact %d has %lld bodies, but must have one, or two and not be back",
+                   i, (long long)bodies);
+        TL_REQUIRE(ctx, fabs(square - 1.0) <= UNIT_ROUNDING, TALUS_ERR_PROBLEM,
+                   "balls: the normal (%g, %g, %g) of contact %d must have length 1", n[0], n[1],
+                   n[2], i);
+        for (int64_t k = first; k < first + bodies; k++)
+            TL_REQUIRE(ctx, isfinite(balls->arm[k]), TALUS_ERR_PROBLEM,
+                       "balls: arm[%lld] = %g of contact %d, but must be finite", (long long)k,
+                       balls->arm[k], i);
+    }
+    return TALUS_OK;
+}
+
 talus_status tl_check_global(talus_context *ctx, const talus_global_def *def) {
     TL_REQUIRE(ctx, def, TALUS_ERR_ARG, "the definition of the global problem is NULL");
     const int32_t n = def->count;
@@ -183,9 +215,13 @@ talus_status tl_check_global(talus_context *ctx, const talus_global_def *def) {
     const int32_t dof = def->body_count > 0 ? def->body_start[def->body_count] : 0;
     TL_TRY(check_rows(ctx, "h_row_start", "h_body", n, def->body_count, def->h_row_start,
                       def->h_body));
-    TL_REQUIRE(ctx, def->h_block || n == 0 || def->h_row_start[n] == 0, TALUS_ERR_ARG,
-               "h_block is NULL, but must hold the blocks of H");
-    TL_TRY(check_h(ctx, def));
+    if (def->balls.normal) {
+        TL_TRY(check_balls(ctx, def));
+    } else {
+        TL_REQUIRE(ctx, def->h_block || n == 0 || def->h_row_start[n] == 0, TALUS_ERR_ARG,
+                   "h_block is NULL, but must hold the blocks of H");
+        TL_TRY(check_h(ctx, def));
+    }
     TL_TRY(check_finite(ctx, "f", def->f, dof));
     TL_TRY(check_finite(ctx, "w", def->w, (int64_t)def->dim * n));
     TL_TRY(check_law(ctx, &def->law, n));

@@ -22,6 +22,10 @@
 #define CONDENSE_LEFT 1e-14      // part of (M⁻¹)_ee that counts as nothing,
 #define CONDENSE_DEPENDENT 1e-11 // and where rows of C depend on each other, which costs digits
 
+// Part of W_NN that constraint rows leave, to rounding, where they hold all bodies of a block. It
+// is the square of a lever: a pendulum that hangs to 1e-7 has 1e-14, and still can be moved.
+#define CONDENSE_HELD 1e-20
+
 struct tl_condensed {
     talus_problem *problem;
     // Clusters that blocks act on.
@@ -301,12 +305,35 @@ static int64_t condense_row(const talus_problem *p, const tl_condensed *c, int32
     }
 }
 
+// Whether the constraint rows hold the bodies of block i along its normal: W_NN is nothing beside
+// that of the same bodies without them. `row`: the condensed blocks.
+static bool condense_is_held(const talus_problem *p, const tl_condensed *c, int32_t i,
+                             const double *row) {
+    double free = 0.0, left = 0.0, *x = p->work.column;
+    for (int64_t k = p->h_start[i]; k < p->h_start[i + 1]; k++) {
+        const int32_t b = p->h_body[k], size = condense_size(p, b);
+        const double *h = p->h_block + p->h_offset[k];
+        memcpy(x, h, (size_t)size * sizeof *x);
+        tl_problem_solve_body(p, b, 1, x);
+        for (int32_t e = 0; e < size; e++) {
+            if (c->body[b] >= 0 && h[e] != 0.0) return false; // one that no row holds
+            free += h[e] * x[e];
+        }
+    }
+    for (int64_t k = c->h_start[i]; k < c->h_start[i + 1]; k++) {
+        const int32_t b = c->h_body[k], size = c->start[b + 1] - c->start[b];
+        for (int32_t e = 0; e < size; e++) left += row[e] * row[e]; // a cluster: its mass is 1
+        row += (int64_t)p->dim * size;
+    }
+    return left <= CONDENSE_HELD * free;
+}
+
 static talus_status condense_rows(const talus_problem *p, tl_condensed *c, const double *v,
-                                  talus_global_def *def) {
+                                  bool *held, talus_global_def *def) {
     talus_context *ctx = p->ctx;
     const int32_t d = p->dim;
     int64_t values = 0, total = 0;
-    int32_t blocks;
+    int32_t blocks, first = -1;
     TL_TRY(TL_RESERVE(ctx, (int64_t)p->count + 1, &c->h_start));
     TL_TRY(TL_RESERVE(ctx, (int64_t)d * p->count, &c->w));
     c->h_start[0] = 0;
@@ -319,7 +346,11 @@ static talus_status condense_rows(const talus_problem *p, tl_condensed *c, const
     TL_TRY(TL_RESERVE(ctx, total, &c->h_body));
     values = 0;
     for (int32_t i = 0; i < p->count; i++) {
-        values += condense_row(p, c, i, c->h + values, c->h_body + c->h_start[i], &blocks);
+        double *row = c->h + values;
+        values += condense_row(p, c, i, row, c->h_body + c->h_start[i], &blocks);
+        const bool is_held = condense_is_held(p, c, i, row);
+        if (is_held && first < 0) first = i;
+        if (held) held[i] = is_held;
         // clusters move at r = 0 already: H_K v is part of w
         double *w = c->w + (int64_t)i * d;
         memcpy(w, p->w + (int64_t)i * d, (size_t)d * sizeof *w);
@@ -332,6 +363,10 @@ static talus_status condense_rows(const talus_problem *p, tl_condensed *c, const
                     w[a] += h[(int64_t)a * size + e] * v[p->body_start[b] + e];
         }
     }
+    TL_REQUIRE(ctx, first < 0, TALUS_ERR_SINGULAR,
+               "the constraint rows hold the bodies of contact %d along its normal: no impulse can "
+               "open or close it, and it has to be left out",
+               first);
     def->h_row_start = c->h_start;
     def->h_body = c->h_body;
     def->h_block = c->h;
@@ -345,7 +380,7 @@ static talus_status condense_rows(const talus_problem *p, tl_condensed *c, const
     return TALUS_OK;
 }
 
-static talus_status condense_make(talus_problem *p, const double *v) {
+static talus_status condense_make(talus_problem *p, const double *v, bool *held) {
     talus_context *ctx = p->ctx;
     tl_condensed *c = p->condensed;
     talus_global_def def;
@@ -361,17 +396,17 @@ static talus_status condense_make(talus_problem *p, const double *v) {
     TL_TRY(condense_factors(p, c));
     TL_TRY(condense_bodies(p, c, diagonal, &def));
     condense_motion(p, c, diagonal, def.body_count);
-    TL_TRY(condense_rows(p, c, v, &def));
+    TL_TRY(condense_rows(p, c, v, held, &def));
     if (c->problem) return talus_problem_update_global(c->problem, &def);
     return talus_problem_create_global(ctx, &def, &c->problem);
 }
 
-talus_status tl_condense(talus_problem *p, const double *v) {
+talus_status tl_condense(talus_problem *p, const double *v, bool *held) {
     if (p->constraint_count == 0 || p->count == 0 || !tl_mass_is_block_diagonal(p->mass)) {
         tl_condensed_destroy(p->ctx, p->condensed);
         p->condensed = NULL;
         return TALUS_OK;
     }
     if (!p->condensed) TL_TRY(TL_ALLOC(p->ctx, 1, &p->condensed));
-    return condense_make(p, v);
+    return condense_make(p, v, held);
 }

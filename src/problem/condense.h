@@ -7,8 +7,8 @@
 typedef struct tl_condensed tl_condensed;
 
 /// Make, or make again, the condensed problem of p, whose q is known; where M is not block diagonal
-/// or there are no constraint rows, none. `v` is the state at r = 0.
-talus_status tl_condense(talus_problem *p, const double *v) TALUS_MUST_CHECK;
+/// or there are no constraint rows, none. `v` is the state at r = 0; `held` as in talus_global_def.
+talus_status tl_condense(talus_problem *p, const double *v, bool *held) TALUS_MUST_CHECK;
 void tl_condensed_destroy(talus_context *ctx, tl_condensed *c); // NULL is allowed
 /// The problem that solvers are to work on: the condensed one, or p itself. It has the same blocks,
 /// laws, q and W (to rounding), so that r and u are those of p; its velocities are others.

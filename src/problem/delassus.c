@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "linalg/dense_inline.h"
 #include "problem/mass.h"
+#include "problem/strain.h"
 #include <string.h>
 
 enum { LONG_BODY = 16 }; // unknowns; longer sums are taken apart
@@ -61,6 +62,7 @@ static void delassus_fill_local(const delassus_build *build, int32_t s) {
 typedef struct delassus_block {
     const double *h, *y, *scale; // one of y and scale is NULL
     int32_t body, size;
+    int32_t begin, end; // columns of h outside of which it is zero; known of long bodies alone
 } delassus_block;
 
 TL_INLINE delassus_block delassus_at(const tl_delassus *w, int64_t e) {
@@ -68,12 +70,14 @@ TL_INLINE delassus_block delassus_at(const tl_delassus *w, int64_t e) {
     const int32_t body = p->h_body[e];
     const int64_t at = w->width > 0 ? e * w->dim * w->width : p->h_offset[e];
     const int32_t dof = w->width > 0 ? body * w->width : p->body_start[body];
+    const int32_t size = w->width > 0 ? w->width : p->body_start[body + 1] - p->body_start[body];
     return (delassus_block){.h = w->h + at,
                             .y = w->y ? w->y + at : NULL,
                             .scale = w->y ? NULL : w->inverse + dof,
                             .body = body,
-                            .size = w->width > 0 ? w->width
-                                                 : p->body_start[body + 1] - p->body_start[body]};
+                            .size = size,
+                            .begin = w->range ? w->range[2 * e] : 0,
+                            .end = w->range ? w->range[2 * e + 1] : size};
 }
 
 // out (d × d, columns one after the other) += A Yᵀ, or, `swapped`, Y Aᵀ with the same bits, of two
@@ -85,8 +89,9 @@ TL_INLINE void delassus_add(int d, const delassus_block *a, const delassus_block
             double sum = 0.0;
             const double *h = a->h + (int64_t)i * a->size;
             if (a->size > LONG_BODY) {
-                const double *x = (y->y ? y->y : y->h) + (int64_t)j * a->size;
-                sum = tl_long_dot(a->size, h, x, y->scale);
+                const double *x = (y->y ? y->y : y->h) + (int64_t)j * a->size + a->begin;
+                sum = tl_long_dot(a->end - a->begin, h + a->begin, x,
+                                  y->scale ? y->scale + a->begin : NULL);
             }
             for (int32_t m = 0; a->size <= LONG_BODY && m < a->size; m++)
                 sum += h[m] * (y->y ? y->y[(int64_t)j * a->size + m]
@@ -102,7 +107,8 @@ static void delassus_pair(const tl_delassus *w, int32_t i, int32_t j, double *ou
     for (int k = 0; k < d * d; k++) out[k] = 0.0;
     for (int64_t e = start[i]; e < start[i + 1]; e++) {
         const delassus_block own = delassus_at(w, e);
-        for (int64_t f = start[j]; f < start[j + 1]; f++) {
+        // A row has no body twice.
+        for (int64_t f = i == j ? e : start[j]; f < (i == j ? e + 1 : start[j + 1]); f++) {
             const delassus_block other = delassus_at(w, f);
             if (own.body != other.body) continue;
             if (i <= j)
@@ -238,12 +244,48 @@ static void delassus_respond(void *arg, tl_team *team, int rank) {
     }
 }
 
+// The columns outside of which a block of H is zero: a contact of a long rod moves a few of its
+// unknowns.
+static void delassus_find_range(const tl_delassus *w, int64_t e) {
+    const talus_problem *p = w->problem;
+    const int32_t size = p->body_start[p->h_body[e] + 1] - p->body_start[p->h_body[e]];
+    const double *h = p->h_block + p->h_offset[e];
+    int32_t begin = size, end = 0;
+    for (int k = 0; k < w->dim; k++, h += size) {
+        int32_t m = 0, last = size;
+        while (m < begin && h[m] == 0.0) m++;
+        while (last > end && h[last - 1] == 0.0) last--;
+        begin = m;
+        end = last;
+    }
+    w->range[2 * e] = begin < end ? begin : 0;
+    w->range[2 * e + 1] = begin < end ? end : 0;
+}
+
+static bool delassus_is_long(const talus_problem *p) {
+    for (int32_t b = 0; b < p->body_count; b++)
+        if (p->body_start[b + 1] - p->body_start[b] > LONG_BODY) return true;
+    return false;
+}
+
+static talus_status delassus_ranges(tl_delassus *w) {
+    const talus_problem *p = w->problem;
+    const int64_t blocks = p->h_start[p->count];
+    if (!delassus_is_long(p)) return TALUS_OK;
+    TL_TRY(TL_RESERVE(w->ctx, 2 * blocks, &w->range));
+    for (int64_t e = 0; e < blocks; e++) delassus_find_range(w, e);
+    return TALUS_OK;
+}
+
 static talus_status delassus_separable(tl_delassus *w, int threads) {
     const talus_problem *p = w->problem;
     const delassus_build build = {.w = w};
+    TL_TRY(delassus_ranges(w));
     w->h = p->h_block;
     w->width = p->body_size;
     w->inverse = tl_mass_inverse_diagonal(p->mass);
+    if (w->inverse && w->dim == 6 && !w->assembled) return tl_strain_find(w);
+    tl_strain_drop(w);
     if (w->inverse) return TALUS_OK;
     TL_TRY(TL_RESERVE(w->ctx, p->h_offset[p->h_start[p->count]], &w->y));
     tl_parallel(w->ctx, threads, delassus_respond, (void *)&build);
@@ -259,7 +301,8 @@ void tl_delassus_own(const talus_problem *p, int32_t i, double *block) {
     for (int k = 0; k < d * d; k++) block[k] = 0.0;
     for (int64_t e = p->h_start[i]; e < p->h_start[i + 1]; e++) {
         const int32_t body = p->h_body[e], size = p->body_start[body + 1] - p->body_start[body];
-        const double *h = p->h_block + p->h_offset[e];
+        double room[TL_BALL_BLOCK];
+        const double *h = tl_problem_h(p, i, e, room);
         double *y = p->work.column;
         memcpy(y, h, (size_t)d * (size_t)size * sizeof *y);
         tl_problem_solve_body(p, body, d, y);
@@ -275,6 +318,7 @@ void tl_delassus_own(const talus_problem *p, int32_t i, double *block) {
 // there are fast loops.
 static int32_t delassus_normal_width(const talus_problem *p) {
     const int32_t size = p->body_size, less = size == 6 ? 3 : size == 3 ? 2 : size;
+    if (!p->h_block) return less; // balls
     for (int64_t e = 0; e < p->h_start[p->count]; e++)
         for (int32_t m = less; m < size; m++)
             if (p->h_block[e * p->dim * size + m] != 0.0) return size;
@@ -283,6 +327,7 @@ static int32_t delassus_normal_width(const talus_problem *p) {
 
 // True where the normal rows, 3 wide, are (n, −n) or (n).
 static bool delassus_is_central(const talus_problem *p) {
+    if (!p->h_block) return true; // balls
     for (int32_t i = 0; i < p->count; i++) {
         const int64_t first = p->h_start[i], bodies = p->h_start[i + 1] - first;
         const double *h = p->h_block + first * p->dim * p->body_size,
@@ -312,7 +357,8 @@ static talus_status delassus_central(tl_delassus *w, const double *inverse) {
         const int32_t i = w->order[s];
         w->pair[2 * (int64_t)s] = w->pair[2 * (int64_t)s + 1] = none;
         if (i < 0) continue;
-        memcpy(w->normal + 3 * (int64_t)s, p->h_block + p->h_start[i] * p->dim * p->body_size,
+        double room[TL_BALL_BLOCK];
+        memcpy(w->normal + 3 * (int64_t)s, tl_problem_h(p, i, p->h_start[i], room),
                3 * sizeof *w->normal);
         for (int64_t e = p->h_start[i]; e < p->h_start[i + 1]; e++)
             w->pair[2 * (int64_t)s + (e - p->h_start[i])] = p->h_body[e];
@@ -333,6 +379,7 @@ static talus_status delassus_normal(tl_delassus *w) {
     const double *inverse = tl_mass_inverse_diagonal(p->mass);
     if (inverse && size == 6 && width == 3 && delassus_is_central(p))
         return delassus_central(w, inverse);
+    TL_TRY(tl_problem_write_h(p));
     delassus_drop_pairs(w);
     w->width = width;
     TL_TRY(TL_RESERVE(w->ctx, blocks * width, &w->normal));
@@ -521,6 +568,7 @@ static void delassus_drop(tl_delassus *w, bool assembled, bool matrix_free) {
         tl_free(w->ctx, w->y);
         tl_free(w->ctx, w->z);
         w->normal = w->light = w->y = w->z = NULL;
+        tl_strain_drop(w);
         delassus_drop_pairs(w);
         delassus_drop_lists(w);
     }
@@ -531,6 +579,7 @@ void tl_delassus_clear(tl_delassus *w) {
     tl_free(w->ctx, w->diagonal);
     tl_free(w->ctx, w->q);
     tl_free(w->ctx, w->row_of);
+    tl_free(w->ctx, w->range);
     delassus_drop(w, true, true);
     memset(w, 0, sizeof *w);
 }
@@ -575,6 +624,7 @@ static talus_status delassus_build_all(tl_delassus *w, const tl_delassus_form *f
             delassus_put_diagonal(w, s, none);
     }
     TL_TRY(delassus_free_velocity(w));
+    if (!form->normal) TL_TRY(tl_problem_write_h(p));
     if (form->normal)
         TL_TRY(delassus_normal(w));
     else if (w->separable)
@@ -607,8 +657,13 @@ talus_status tl_delassus_update(talus_context *ctx, const talus_problem *p, tl_d
     w->separable = tl_problem_is_separable(p);
     w->width = w->dof = 0;
     w->h = w->inverse = NULL;
+    if (form.normal || !w->separable || !delassus_is_long(p)) {
+        tl_free(ctx, w->range);
+        w->range = NULL;
+    }
     delassus_drop(w, !w->assembled, w->assembled);
     if (!form.normal) delassus_drop_pairs(w);
+    if (form.normal || !w->separable) tl_strain_drop(w);
     if (w->y && p->is_global && tl_mass_inverse_diagonal(p->mass)) {
         tl_free(ctx, w->y); // a kind of M that has none
         w->y = NULL;

@@ -54,7 +54,13 @@ typedef struct tl_delassus {
     double *normal;        // dim = 1: the normal rows of H, the first `width` entries of each
     const double *inverse; // M diagonal: N by the entries of z
     double *light;         // room for `inverse` where width is less than the size of the bodies
+    int32_t *range; // separable, with long bodies: first and behind the last column of each block
+                    // of H that is not zero; else NULL
     double *y; // else N Hᵀ: separable: laid out as h; else d × dof for each block of the problem
+    // Matrix-free, dim = 6, M diagonal: rows that are rates of strain, see strain.h. Else NULL.
+    bool *strain;     // by the problem's blocks
+    double *gradient; // 3 for each block of H, one number more at the end
+    uint8_t *held;    // by bodies: unknowns that no row sees
     // Matrix-free and separable, built for several threads: the blocks of H by bodies, rows
     // ascending, for gathering z without conflicts; else NULL.
     int64_t *body_start; // bodies + 1

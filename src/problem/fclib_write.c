@@ -196,6 +196,7 @@ static talus_status write_m(const write_file *file, const talus_problem *p) {
 
 // Our H transposed: row = unknown, column = contact variable. Zeros inside blocks are left out.
 static talus_status write_h(const write_file *file, const talus_problem *p) {
+    TL_TRY(tl_problem_write_h(p));
     const char *group = "/fclib_global/H";
     write_lists lists;
     int64_t count = 0;

@@ -8,11 +8,13 @@
 
 typedef struct tl_mass tl_mass;
 
-/// Check, copy and factor M. `body_start` is borrowed for the life of the mass; the rest is copied.
-/// An error names the body or the column. *inout may be NULL or a mass, which is then replaced:
-/// its memory is used again where M has the same kind. On failure it is NULL.
+/// Check, copy and factor M, whose blocks may be bands (see talus_global_def). `body_start` is
+/// borrowed for the life of the mass; the rest is copied. An error names the body or the column.
+/// *inout may be NULL or a mass, which is then replaced: its memory is used again where M has the
+/// same kind. On failure it is NULL.
 talus_status tl_mass_set_blocks(talus_context *ctx, int32_t body_count, const int32_t *body_start,
-                                const double *block, tl_mass **inout) TALUS_MUST_CHECK;
+                                const int32_t *band, const double *block,
+                                tl_mass **inout) TALUS_MUST_CHECK;
 /// M = diag(diagonal), all of them positive and finite (checked by the caller).
 talus_status tl_mass_set_diagonal(talus_context *ctx, int32_t body_count, const int32_t *body_start,
                                   const double *diagonal, tl_mass **inout) TALUS_MUST_CHECK;
@@ -23,7 +25,8 @@ void tl_mass_destroy(tl_mass *m); // NULL is allowed
 
 /// True when M couples no two bodies and is kept that way.
 bool tl_mass_is_block_diagonal(const tl_mass *m);
-/// 1/M_kk for all unknowns where M is kept as a diagonal, else NULL.
+/// M_kk and 1/M_kk for all unknowns where M is kept as a diagonal, else NULL.
+const double *tl_mass_diagonal(const tl_mass *m);
 const double *tl_mass_inverse_diagonal(const tl_mass *m);
 
 /// Block diagonal only: x ← M_b⁻¹ x for `columns` vectors of size(body), `stride` entries apart.

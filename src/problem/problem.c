@@ -14,27 +14,20 @@
 void talus_problem_destroy(talus_problem *p) {
     if (!p) return;
     talus_context *ctx = p->ctx;
-    void *const owned[] = {p->mu,          p->dilatancy,
-                           p->yield,       p->tension,
-                           p->q,           p->w_start,
-                           p->w_col,       p->w_block,
-                           p->given_start, p->given_col,
-                           p->given_block, p->given_q,
-                           p->h_start,     p->h_body,
-                           p->h_offset,    p->h_own,
-                           p->f,           p->w,
-                           p->k,           p->work.v,
-                           p->work.force,  p->work.momentum,
-                           p->work.u,      p->work.lambda,
-                           p->work.column, p->work.stiffness,
-                           p->work.block,  p->work.loads};
+    void *const owned[] = {p->own.mu,      p->own.dilatancy,  p->own.yield,   p->own.tension,
+                           p->q,           p->w_start,        p->w_col,       p->w_block,
+                           p->given_start, p->given_col,      p->given_block, p->given_q,
+                           p->own.h_start, p->own.h_body,     p->h_offset,    p->own.h,
+                           p->own.f,       p->own.w,          p->k,           p->work.v,
+                           p->work.force,  p->work.momentum,  p->work.u,      p->work.lambda,
+                           p->work.column, p->work.stiffness, p->work.block,  p->work.loads};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) tl_free(ctx, owned[i]);
     tl_condensed_destroy(ctx, p->condensed);
     tl_elimination_destroy(ctx, p->elimination);
     tl_csr_clear(ctx, &p->c);
     tl_csr_clear(ctx, &p->p);
     tl_mass_destroy(p->mass);
-    tl_free(ctx, p->body_start); // after the mass, which borrows it
+    tl_free(ctx, p->own.body_start); // after the mass, which borrows it
     tl_free(ctx, p);
 }
 
@@ -44,19 +37,29 @@ static bool problem_all_zero(const double *x, int32_t count) {
     return true;
 }
 
-// A parameter that is zero everywhere is not kept.
-static talus_status problem_copy_parameter(talus_problem *p, const double *x, double **out) {
-    return TL_REFILL(p->ctx, problem_all_zero(x, p->count) ? NULL : x, p->count, out);
+// A copy in `own`, or the caller's numbers themselves.
+static talus_status problem_keep(talus_problem *p, bool borrow, const double *x, int64_t count,
+                                 double **own, const double **out) {
+    TL_TRY(TL_REFILL(p->ctx, borrow ? NULL : x, count, own));
+    *out = borrow ? x : *own;
+    return TALUS_OK;
 }
 
-static talus_status problem_copy_law(talus_problem *p, const talus_law_view *law) {
-    const int32_t n = p->count;
+// A parameter that is zero everywhere is not kept.
+static talus_status problem_keep_parameter(talus_problem *p, bool borrow, const double *x,
+                                           double **own, const double **out) {
+    return problem_keep(p, borrow, problem_all_zero(x, p->count) ? NULL : x, p->count, own, out);
+}
+
+static talus_status problem_keep_law(talus_problem *p, bool borrow, const talus_law_view *law) {
+    static const double none[1] = {0.0}; // of an empty problem, which may come without
+    const double *mu = p->count > 0 ? law->mu : none;
+    tl_problem_own *own = &p->own;
     p->law = law->law;
-    TL_TRY(TL_RESERVE(p->ctx, n, &p->mu));
-    if (n > 0) memcpy(p->mu, law->mu, (size_t)n * sizeof *p->mu);
-    TL_TRY(problem_copy_parameter(p, law->dilatancy, &p->dilatancy));
-    TL_TRY(problem_copy_parameter(p, law->yield, &p->yield));
-    return problem_copy_parameter(p, law->tension, &p->tension);
+    TL_TRY(problem_keep(p, borrow, mu, p->count, &own->mu, &p->mu));
+    TL_TRY(problem_keep_parameter(p, borrow, law->dilatancy, &own->dilatancy, &p->dilatancy));
+    TL_TRY(problem_keep_parameter(p, borrow, law->yield, &own->yield, &p->yield));
+    return problem_keep_parameter(p, borrow, law->tension, &own->tension, &p->tension);
 }
 
 // Starts of compressed rows; an empty problem may come without the array.
@@ -72,7 +75,8 @@ static talus_status problem_finish(talus_problem *p) {
     const int64_t size = (int64_t)p->dim * p->count;
     TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.v));
     TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.force));
-    TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.momentum));
+    if (p->is_global && (p->constraint_count > 0 || !tl_mass_diagonal(p->mass)))
+        TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.momentum));
     TL_TRY(TL_RESERVE(p->ctx, size, &p->work.u));
     TL_TRY(TL_RESERVE(p->ctx, p->constraint_count, &p->work.lambda));
     int32_t largest = 0;
@@ -130,7 +134,7 @@ static talus_status problem_fill_local(talus_problem *p, const talus_local_def *
     const int64_t blocks = n > 0 ? def->row_start[n] : 0;
     p->dim = def->dim;
     p->count = n;
-    TL_TRY(problem_copy_law(p, &def->law));
+    TL_TRY(problem_keep_law(p, false, &def->law));
     TL_TRY(problem_copy_starts(p->ctx, def->row_start, n, &p->w_start));
     TL_TRY(TL_COPY(p->ctx, def->col, blocks, &p->w_col));
     TL_TRY(TL_COPY(p->ctx, def->block, blocks * area, &p->w_block));
@@ -162,19 +166,68 @@ talus_status talus_problem_create_local(talus_context *ctx, const talus_local_de
     return problem_hand_over(p, problem_fill_local(p, def), out);
 }
 
-static talus_status problem_copy_h(talus_problem *p, const talus_global_def *def) {
-    TL_TRY(problem_copy_starts(p->ctx, def->h_row_start, p->count, &p->h_start));
+// Bodies and the bodies of each contact.
+static talus_status problem_keep_pattern(talus_problem *p, const talus_global_def *def) {
+    static const int64_t no_rows[1] = {0};
+    static const int32_t no_bodies[1] = {0};
+    const int64_t *start = p->count > 0 ? def->h_row_start : no_rows;
+    const int32_t *bodies = p->body_count > 0 ? def->body_start : no_bodies;
+    const bool borrow = def->borrow_all;
+    tl_problem_own *own = &p->own;
+    TL_TRY(TL_REFILL(p->ctx, borrow ? NULL : bodies, (int64_t)p->body_count + 1, &own->body_start));
+    TL_TRY(TL_REFILL(p->ctx, borrow ? NULL : start, (int64_t)p->count + 1, &own->h_start));
+    TL_TRY(TL_REFILL(p->ctx, borrow ? NULL : def->h_body, start[p->count], &own->h_body));
+    p->body_start = borrow ? bodies : own->body_start;
+    p->h_start = borrow ? start : own->h_start;
+    p->h_body = borrow ? def->h_body : own->h_body;
+    p->dof = p->body_start[p->body_count];
+    return TALUS_OK;
+}
+
+static talus_status problem_lay_h(talus_problem *p) {
     const int64_t blocks = p->h_start[p->count];
-    TL_TRY(TL_REFILL(p->ctx, def->h_body, blocks, &p->h_body));
     TL_TRY(TL_RESERVE(p->ctx, blocks + 1, &p->h_offset));
     p->h_offset[0] = 0;
     for (int64_t k = 0; k < blocks; k++) {
         const int32_t b = p->h_body[k], size = p->body_start[b + 1] - p->body_start[b];
         p->h_offset[k + 1] = p->h_offset[k] + (int64_t)p->dim * size;
     }
-    TL_TRY(TL_REFILL(p->ctx, def->borrow_h ? NULL : def->h_block, p->h_offset[blocks], &p->h_own));
-    p->h_block = def->borrow_h ? def->h_block : p->h_own;
     return TALUS_OK;
+}
+
+talus_status tl_problem_write_h(const talus_problem *of) {
+    talus_problem *p = (talus_problem *)of; // a cache: the problem stays the same
+    if (!p->is_global || p->h_block || !p->balls.normal) return TALUS_OK;
+    TL_TRY(problem_lay_h(p));
+    TL_TRY(TL_RESERVE(p->ctx, p->h_offset[p->h_start[p->count]], &p->own.h));
+    for (int32_t i = 0; i < p->count; i++)
+        for (int64_t k = p->h_start[i]; k < p->h_start[i + 1]; k++)
+            tl_ball_block(&p->balls, i, k, k > p->h_start[i], p->own.h + p->h_offset[k]);
+    p->h_block = p->own.h;
+    return TALUS_OK;
+}
+
+// Balls that are not borrowed, or that constraint rows are to be eliminated from, are written out.
+static talus_status problem_keep_h(talus_problem *p, const talus_global_def *def) {
+    const bool compact = def->balls.normal && def->borrow_h && def->c.rows == 0;
+    const bool unused = !p->h_block; // else the next solver will want the memory again
+    p->balls = def->balls;
+    p->h_block = NULL;
+    if (compact && unused) {
+        tl_free(p->ctx, p->h_offset);
+        tl_free(p->ctx, p->own.h);
+        p->h_offset = NULL;
+        p->own.h = NULL;
+    }
+    if (compact) return TALUS_OK;
+    if (def->balls.normal) {
+        TL_TRY(tl_problem_write_h(p));
+        p->balls = (talus_ball_rows){0};
+        return TALUS_OK;
+    }
+    TL_TRY(problem_lay_h(p));
+    return problem_keep(p, def->borrow_h, def->h_block, p->h_offset[p->h_start[p->count]],
+                        &p->own.h, &p->h_block);
 }
 
 static talus_status problem_set_mass(talus_problem *p, const talus_global_def *def) {
@@ -182,7 +235,8 @@ static talus_status problem_set_mass(talus_problem *p, const talus_global_def *d
         return tl_mass_set_diagonal(p->ctx, p->body_count, p->body_start, def->mass_diagonal,
                                     &p->mass);
     if (def->mass_block || p->dof == 0)
-        return tl_mass_set_blocks(p->ctx, p->body_count, p->body_start, def->mass_block, &p->mass);
+        return tl_mass_set_blocks(p->ctx, p->body_count, p->body_start, def->mass_band,
+                                  def->mass_block, &p->mass);
     return tl_mass_set_sparse(p->ctx, p->body_count, p->body_start, &def->mass, &p->mass);
 }
 
@@ -208,15 +262,11 @@ static talus_status problem_fill_global(talus_problem *p, const talus_global_def
     p->count = def->count;
     p->is_global = true;
     p->body_count = def->body_count;
-    TL_TRY(TL_RESERVE(p->ctx, (int64_t)def->body_count + 1, &p->body_start));
-    p->body_start[0] = 0;
-    if (p->body_count > 0)
-        memcpy(p->body_start, def->body_start, ((size_t)p->body_count + 1) * sizeof *p->body_start);
-    p->dof = p->body_start[p->body_count];
-    TL_TRY(problem_copy_law(p, &def->law));
-    TL_TRY(problem_copy_h(p, def));
-    TL_TRY(TL_REFILL(p->ctx, def->f, p->dof, &p->f));
-    TL_TRY(TL_REFILL(p->ctx, def->w, size, &p->w));
+    TL_TRY(problem_keep_pattern(p, def));
+    TL_TRY(problem_keep_law(p, def->borrow_all, &def->law));
+    TL_TRY(problem_keep_h(p, def));
+    TL_TRY(problem_keep(p, def->borrow_all, def->f, p->dof, &p->own.f, &p->f));
+    TL_TRY(problem_keep(p, def->borrow_all, def->w, size, &p->own.w, &p->w));
     const double begin = tl_seconds();
     TL_TRY(problem_set_mass(p, def));
     TL_TRY(problem_global_constraints(p, def));
@@ -225,7 +275,7 @@ static talus_status problem_fill_global(talus_problem *p, const talus_global_def
     if (size > 0) memset(p->q, 0, (size_t)size * sizeof *p->q);
     TL_TRY(talus_problem_state(p, p->q, NULL, p->work.u, NULL)); // q is still 0: u at r = 0
     if (size > 0) memcpy(p->q, p->work.u, (size_t)size * sizeof *p->q);
-    TL_TRY(tl_condense(p, p->work.v));
+    TL_TRY(tl_condense(p, p->work.v, def->held));
     p->setup_seconds = tl_seconds() - begin;
     problem_set_q_norm(p);
     return TALUS_OK;
@@ -297,7 +347,8 @@ TL_INLINE void problem_add_force(int d, int known, const talus_problem *p, const
         for (int64_t k = p->h_start[i]; k < p->h_start[i + 1]; k++) {
             const int32_t b = p->h_body[k], first = p->body_start[b];
             const int32_t size = known > 0 ? known : p->body_start[b + 1] - first;
-            const double *h = p->h_block + p->h_offset[k];
+            double room[TL_BALL_BLOCK];
+            const double *h = tl_problem_h(p, i, k, room);
             double *yb = y + first;
             for (int32_t x = 0; x < d; x++)
                 for (int32_t e = 0; e < size; e++)
@@ -311,7 +362,8 @@ TL_INLINE void problem_add_velocity(int d, int known, const talus_problem *p, co
         for (int64_t k = p->h_start[i]; k < p->h_start[i + 1]; k++) {
             const int32_t b = p->h_body[k], first = p->body_start[b];
             const int32_t size = known > 0 ? known : p->body_start[b + 1] - first;
-            const double *h = p->h_block + p->h_offset[k], *vb = v + first;
+            double room[TL_BALL_BLOCK];
+            const double *h = tl_problem_h(p, i, k, room), *vb = v + first;
             for (int32_t x = 0; x < d; x++) {
                 double sum = 0.0;
                 for (int32_t e = 0; e < size; e++) sum += h[(int64_t)x * size + e] * vb[e];

@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "cone/law.h"
 #include "linalg/sparse.h" // tl_csr
+#include "problem/ball_rows.h"
 #include "talus/problem.h"
 
 typedef struct tl_elimination tl_elimination; // constraint rows factored, see eliminate.c
@@ -15,14 +16,22 @@ typedef struct tl_condensed tl_condensed;     // the same problem without them, 
 /// written through a constant problem: one calling thread at a time, as for the whole context. v
 /// and u are what talus_certify judged, until the next call.
 typedef struct tl_problem_work {
-    double *v, *force, *momentum; // dof
-    double *u;                    // dim * count
-    double *lambda;               // constraint_count
-    double *column;               // dim * size of the largest body
-    double *block;                // dim * sizes of the bodies of one block, the most there are
-    double *loads;                // 2 * dim * constraint_count, global form
+    double *v, *force; // dof
+    double *momentum;  // dof, where M is not diagonal or there are constraint rows
+    double *u;         // dim * count
+    double *lambda;    // constraint_count
+    double *column;    // dim * size of the largest body
+    double *block;     // dim * sizes of the bodies of one block, the most there are
+    double *loads;     // 2 * dim * constraint_count, global form
     double *stiffness; // count: λmax(W_ii) once the certificate has found it, NaN before
 } tl_problem_work;
+
+/// Memory of arrays that may be the caller's instead; NULL then.
+typedef struct tl_problem_own {
+    double *mu, *dilatancy, *yield, *tension, *h, *f, *w;
+    int64_t *h_start;
+    int32_t *h_body, *body_start;
+} tl_problem_own;
 
 struct talus_problem {
     talus_context *ctx;
@@ -31,9 +40,9 @@ struct talus_problem {
     bool changes; // a view: q and the law may change under a solver that is prepared on it
     bool broken;  // the last update failed half way: nothing below can be relied on
     talus_law law;
-    double *mu;                          // count
-    double *dilatancy, *yield, *tension; // count, or NULL where all are zero
-    double *q;                           // dim * count: u at r = 0, constraints eliminated
+    const double *mu;                          // count
+    const double *dilatancy, *yield, *tension; // count, or NULL where all are zero
+    double *q;                                 // dim * count: u at r = 0, constraints eliminated
     double q_norm, asymmetry, setup_seconds;
 
     // Local form: block rows of W after elimination; columns ascending, diagonal block present.
@@ -47,15 +56,17 @@ struct talus_problem {
 
     // Global form.
     int32_t dof, body_count;
-    int32_t *body_start; // body_count + 1
-    int32_t body_size;   // of all bodies, where they have the same; else 0
+    const int32_t *body_start; // body_count + 1
+    int32_t body_size;         // of all bodies, where they have the same; else 0
     tl_mass *mass;
-    int64_t *h_start;      // count + 1, in blocks
-    int32_t *h_body;       // ascending in a row
-    int64_t *h_offset;     // start of each block in h_block, one more at the end
-    const double *h_block; // dim × size(body), row major: `h_own`, or the caller's
-    double *h_own;
-    double *f, *w;
+    const int64_t *h_start; // count + 1, in blocks
+    const int32_t *h_body;  // ascending in a row
+    int64_t *h_offset;      // start of each block in h_block, one more at the end
+    const double *h_block;  // dim × size(body), row major: `own.h`, or the caller's. With `balls`
+                            // they and h_offset are NULL until somebody needs them
+    talus_ball_rows balls;  // normal NULL: H is given by blocks
+    const double *f, *w;
+    tl_problem_own own;
 
     // Constraint rows of either form; rows == 0: none.
     int32_t constraint_count;
@@ -77,6 +88,17 @@ static inline tl_law tl_problem_law(const talus_problem *p, int32_t i) {
     if (p->law == TALUS_LAW_ASSOCIATED) law.zeta = law.mu;
     return law;
 }
+
+/// Block k of H, of contact i: the stored one, or that of a ball, written to `room`.
+static inline const double *tl_problem_h(const talus_problem *p, int32_t i, int64_t k,
+                                         double room[TL_BALL_BLOCK]) {
+    if (p->h_block) return p->h_block + p->h_offset[k];
+    tl_ball_block(&p->balls, i, k, k > p->h_start[i], room);
+    return room;
+}
+/// Write the blocks of H out, where they are those of balls and have not been: what reads h_block
+/// and h_offset calls this first. Changes nothing that can be seen from outside.
+talus_status tl_problem_write_h(const talus_problem *p) TALUS_MUST_CHECK;
 
 /// Refuse a problem whose update has failed.
 talus_status tl_problem_usable(const talus_problem *p) TALUS_MUST_CHECK;

@@ -4,11 +4,11 @@
 
 void tl_problem_view_clear(talus_context *ctx, tl_problem_view *v) {
     if (v->of) { // what is borrowed is not ours to free
-        tl_free(ctx, v->problem.mu);
-        tl_free(ctx, v->problem.dilatancy);
-        tl_free(ctx, v->problem.yield);
+        tl_free(ctx, v->problem.own.mu);
+        tl_free(ctx, v->problem.own.dilatancy);
+        tl_free(ctx, v->problem.own.yield);
         tl_free(ctx, v->problem.q);
-        tl_free(ctx, v->problem.w);
+        tl_free(ctx, v->problem.own.w);
         tl_free(ctx, v->free);
     }
     memset(v, 0, sizeof *v);
@@ -17,16 +17,16 @@ void tl_problem_view_clear(talus_context *ctx, tl_problem_view *v) {
 // What the state of a global problem adds to H v is w: it moves with q.
 static void view_move_w(tl_problem_view *v) {
     const int64_t size = (int64_t)v->of->dim * v->of->count;
-    for (int64_t k = 0; v->problem.w && k < size; k++)
-        v->problem.w[k] = v->of->w[k] + (v->problem.q[k] - v->of->q[k]);
+    for (int64_t k = 0; v->problem.own.w && k < size; k++)
+        v->problem.own.w[k] = v->of->w[k] + (v->problem.q[k] - v->of->q[k]);
 }
 
 static void view_copy_laws(tl_problem_view *v) {
     for (int32_t i = 0; i < v->of->count; i++) {
         const tl_law law = tl_problem_law(v->of, i);
-        v->problem.mu[i] = law.mu;
-        v->problem.yield[i] = law.yield;
-        if (v->problem.dilatancy) v->problem.dilatancy[i] = law.zeta;
+        v->problem.own.mu[i] = law.mu;
+        v->problem.own.yield[i] = law.yield;
+        if (v->problem.dilatancy) v->problem.own.dilatancy[i] = law.zeta;
     }
 }
 
@@ -37,18 +37,26 @@ talus_status tl_problem_view_init(talus_context *ctx, const talus_problem *of, b
     talus_problem *p = &v->problem;
     double *r = NULL;
     talus_status status = TALUS_OK;
+    *v = (tl_problem_view){0};
+    TL_TRY(tl_problem_write_h(of)); // once for all views
     *v = (tl_problem_view){.problem = *of, .of = of};
+    p->own = (tl_problem_own){0};
     p->changes = true;
     p->condensed = NULL; // has another q and law
     if (associated) p->law = TALUS_LAW_ASSOCIATED;
     const bool dilates = p->law == TALUS_LAW_COULOMB && of->dilatancy;
-    p->mu = p->dilatancy = p->yield = p->tension = p->q = p->w = NULL;
-    TL_GOTO(TL_ALLOC(ctx, of->count, &p->mu));
-    TL_GOTO(TL_ALLOC(ctx, of->count, &p->yield));
-    if (dilates) TL_GOTO(TL_ALLOC(ctx, of->count, &p->dilatancy));
+    p->q = NULL;
+    p->tension = NULL;
+    TL_GOTO(TL_ALLOC(ctx, of->count, &p->own.mu));
+    TL_GOTO(TL_ALLOC(ctx, of->count, &p->own.yield));
+    if (dilates) TL_GOTO(TL_ALLOC(ctx, of->count, &p->own.dilatancy));
     TL_GOTO(TL_ALLOC(ctx, size, &p->q));
     TL_GOTO(TL_ALLOC(ctx, size, &v->free));
-    if (of->is_global) TL_GOTO(TL_ALLOC(ctx, size, &p->w));
+    if (of->is_global) TL_GOTO(TL_ALLOC(ctx, size, &p->own.w));
+    p->mu = p->own.mu;
+    p->yield = p->own.yield;
+    p->dilatancy = p->own.dilatancy;
+    p->w = p->own.w;
     view_copy_laws(v);
     if (size > 0) memcpy(v->free, of->q, (size_t)size * sizeof *of->q);
     if (of->tension) {

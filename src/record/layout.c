@@ -54,13 +54,16 @@ bool tl_column_is_contact(int column) {
 
 bool tl_column_is_sand(int column) { return strncmp(tl_column_defs[column].path, "/sand", 5) == 0; }
 
-bool tl_column_is_kept(int column, bool contacts, bool sand, const bool without[TALUS_FIELDS]) {
+bool tl_column_is_rod(int column) { return strncmp(tl_column_defs[column].path, "/rod", 4) == 0; }
+
+bool tl_column_is_kept(int column, const tl_holdings *holds, const bool without[TALUS_FIELDS]) {
     const talus_field field = tl_column_field(column);
     const bool grid = !without[TALUS_FIELD_GRID_FRACTION] || !without[TALUS_FIELD_GRID_PRESSURE] ||
                       !without[TALUS_FIELD_GRID_VELOCITY];
-    if (column == TL_NODE_PLACE || column == TL_NODE_OFFSET) return sand && grid;
-    return (contacts || !tl_column_is_contact(column)) && (sand || !tl_column_is_sand(column)) &&
-           (field == TALUS_FIELDS || !without[field]);
+    if (column == TL_NODE_PLACE || column == TL_NODE_OFFSET) return holds->sand && grid;
+    return (holds->contacts || !tl_column_is_contact(column)) &&
+           (holds->sand || !tl_column_is_sand(column)) &&
+           (holds->rods || !tl_column_is_rod(column)) && (field == TALUS_FIELDS || !without[field]);
 }
 
 talus_field tl_column_field(int column) {
@@ -69,7 +72,12 @@ talus_field tl_column_field(int column) {
         return TALUS_FIELD_ORIENTATION;
     case TL_FRAME_VELOCITY:
     case TL_SAND_VELOCITY:
+    case TL_FIBRE_VELOCITY:
         return TALUS_FIELD_VELOCITY;
+    case TL_FIBRE_DIRECTOR:
+        return TALUS_FIELD_DIRECTOR;
+    case TL_FIBRE_STRAIN:
+        return TALUS_FIELD_STRAIN;
     case TL_SAND_VOLUME:
         return TALUS_FIELD_VOLUME;
     case TL_SAND_FRAME:

@@ -7,7 +7,8 @@
 #include "talus/record.h"
 
 #define TL_RECORD_FORMAT "talus-recording"
-#define TL_RECORD_VERSION 3
+#define TL_RECORD_VERSION 3      ///< of a recording without rods
+#define TL_RECORD_VERSION_RODS 4 ///< of one with them
 
 /// X(name, path, width, kind, unit): `width` values of `kind` per row. Offsets stand last, so that
 /// whoever reads them finds what they point to. Points, triangles (three corners; in 2D two and −1)
@@ -51,6 +52,11 @@
     X(BODY_MASS, "/bodies/mass", 1, FLOAT64, "kg")                                                 \
     X(BODY_RADIUS, "/bodies/radius", 1, FLOAT64, "m")                                              \
     X(BODY_NAME, "/bodies/name", 1, INT32, "")                                                     \
+    X(ROD_NODES, "/rods/nodes", 1, INT32, "")                                                      \
+    X(ROD_RADIUS, "/rods/radius", 1, FLOAT64, "m")                                                 \
+    X(ROD_KIND, "/rods/kind", 1, INT32, "")                                                        \
+    X(ROD_MATERIAL, "/rods/material", 1, INT32, "")                                                \
+    X(ROD_NAME, "/rods/name", 1, INT32, "")                                                        \
     X(NAME_TEXT, "/names/text", 1, UINT8, "")                                                      \
     X(FRAME_POSITION, "/frames/position", 3, REAL, "m")                                            \
     X(FRAME_ORIENTATION, "/frames/orientation", 4, REAL, "")                                       \
@@ -76,6 +82,10 @@
     X(NODE_FRACTION, "/sand_nodes/fraction", 1, REAL, "")                                          \
     X(NODE_PRESSURE, "/sand_nodes/pressure", 1, REAL, "Pa")                                        \
     X(NODE_VELOCITY, "/sand_nodes/velocity", 3, REAL, "m/s")                                       \
+    X(FIBRE_POSITION, "/rod_nodes/position", 3, REAL, "m")                                         \
+    X(FIBRE_VELOCITY, "/rod_nodes/velocity", 3, REAL, "m/s")                                       \
+    X(FIBRE_DIRECTOR, "/rod_nodes/director", 3, REAL, "")                                          \
+    X(FIBRE_STRAIN, "/rod_nodes/strain", 1, REAL, "")                                              \
     X(CHECKPOINT_STATE, "/checkpoints/state", 1, FLOAT64, "")                                      \
     X(CHECKPOINT_EXTRA, "/checkpoints/extra", TALUS_CHECKPOINT_EXTRA, FLOAT64, "")                 \
     X(CHECKPOINT_TIME, "/checkpoints/time", 1, FLOAT64, "s")                                       \
@@ -88,6 +98,7 @@
     X(FRAME_STEP, "/frames/step", 1, INT64, "")                                                    \
     X(FRAME_HASH, "/frames/hash", 1, UINT64, "")                                                   \
     X(SAND_LOST, "/sand/lost", 1, FLOAT64, "m^d")                                                  \
+    X(FIBRE_OFFSET, "/rod_nodes/offset", 1, INT64, "")                                             \
     X(NODE_OFFSET, "/sand_nodes/offset", 1, INT64, "")                                             \
     X(SAND_OFFSET, "/sand/offset", 1, INT64, "")                                                   \
     X(CONTACT_OFFSET, "/contacts/offset", 1, INT64, "")                                            \
@@ -139,8 +150,14 @@ typedef struct tl_column {
 bool tl_column_is_contact(int column);
 /// Is it one of sand, its nodes included?
 bool tl_column_is_sand(int column);
+/// Is it one of rods, their nodes included?
+bool tl_column_is_rod(int column);
+/// What a recording may hold besides bodies.
+typedef struct tl_holdings {
+    bool contacts, sand, rods;
+} tl_holdings;
 /// Whether a recording has a column.
-bool tl_column_is_kept(int column, bool contacts, bool sand, const bool without[TALUS_FIELDS]);
+bool tl_column_is_kept(int column, const tl_holdings *holds, const bool without[TALUS_FIELDS]);
 /// The field of talus_record_def.without that a column is of, or TALUS_FIELDS: it is always there.
 talus_field tl_column_field(int column);
 

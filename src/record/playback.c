@@ -53,9 +53,10 @@ static talus_status playback_format(talus_playback *p) {
     if (!ours) return tl_playback_damaged(p, "this HDF5 file", "is no recording of talus run");
     TL_REQUIRE(p->ctx, tl_attribute_read_integer(file, "/", "format_version", &version),
                TALUS_ERR_FORMAT, "%s: the attribute format_version is missing", p->path);
-    TL_REQUIRE(p->ctx, version == TL_RECORD_VERSION, TALUS_ERR_UNSUPPORTED,
-               "%s: has format version %" PRId64 "; this program reads version %d", p->path,
-               version, TL_RECORD_VERSION);
+    TL_REQUIRE(p->ctx, version == TL_RECORD_VERSION || version == TL_RECORD_VERSION_RODS,
+               TALUS_ERR_UNSUPPORTED,
+               "%s: has format version %" PRId64 "; this program reads version %d (%d with rods)",
+               p->path, version, TL_RECORD_VERSION, TL_RECORD_VERSION_RODS);
     return TALUS_OK;
 }
 
@@ -145,7 +146,7 @@ talus_status tl_playback_rows(talus_playback *p, int column, int64_t first, int6
 }
 
 bool tl_playback_has(const talus_playback *p, int column) {
-    return tl_column_is_kept(column, p->info.contacts, p->info.sand, p->info.without);
+    return tl_column_is_kept(column, &p->holds, p->info.without);
 }
 
 // Columns that must have the same number of rows do.
@@ -156,6 +157,8 @@ static talus_status playback_check_rows(talus_playback *p) {
                   {TL_PART_KIND, TL_PART_ORIENTATION},
                   {TL_MATERIAL_FRICTION, TL_MATERIAL_NAME},
                   {TL_BODY_SHAPE, TL_BODY_NAME},
+                  {TL_ROD_NODES, TL_ROD_NAME},
+                  {TL_FIBRE_POSITION, TL_FIBRE_STRAIN},
                   {TL_FRAME_POSITION, TL_FRAME_SPIN},
                   {TL_CONTACT_A, TL_CONTACT_VELOCITY},
                   {TL_CHECKPOINT_EXTRA, TL_CHECKPOINT_KEPT},
@@ -170,11 +173,9 @@ static talus_status playback_check_rows(talus_playback *p) {
     }
     static const struct {
         int offsets, entries;
-    } counted[] = {{TL_FRAME_OFFSET, TL_FRAME_TIME},
-                   {TL_CONTACT_OFFSET, TL_FRAME_TIME},
-                   {TL_SAND_OFFSET, TL_FRAME_TIME},
-                   {TL_NODE_OFFSET, TL_FRAME_TIME},
-                   {TL_CHECKPOINT_OFFSET, TL_CHECKPOINT_STEP}};
+    } counted[] = {{TL_FRAME_OFFSET, TL_FRAME_TIME}, {TL_CONTACT_OFFSET, TL_FRAME_TIME},
+                   {TL_SAND_OFFSET, TL_FRAME_TIME},  {TL_NODE_OFFSET, TL_FRAME_TIME},
+                   {TL_FIBRE_OFFSET, TL_FRAME_TIME}, {TL_CHECKPOINT_OFFSET, TL_CHECKPOINT_STEP}};
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++)
         if (tl_playback_has(p, counted[k].offsets) &&
             p->column[counted[k].offsets].rows != p->column[counted[k].entries].rows + 1)
@@ -247,8 +248,8 @@ static talus_status playback_names(talus_playback *p) {
     p->names = 0;
     for (int64_t at = 0; at < bytes; at += (int64_t)strlen(text + at) + 1)
         p->name[p->names++] = text + at;
-    static const int columns[] = {TL_BODY_NAME, TL_MATERIAL_NAME};
-    for (int c = 0; c < 2; c++)
+    static const int columns[] = {TL_BODY_NAME, TL_MATERIAL_NAME, TL_ROD_NAME};
+    for (int c = 0; c < 3; c++)
         for (int64_t k = 0; k < p->column[columns[c]].rows; k++) {
             const int32_t name = tl_playback_integer(p, columns[c], k);
             if (name < -1 || name >= p->names)
@@ -258,17 +259,40 @@ static talus_status playback_names(talus_playback *p) {
     return TALUS_OK;
 }
 
+// Where the nodes of each rod begin.
+static talus_status playback_rods(talus_playback *p) {
+    const int64_t rods = p->column[TL_ROD_NODES].rows;
+    const int32_t *nodes = p->value[TL_ROD_NODES], *material = p->value[TL_ROD_MATERIAL];
+    int64_t sum = 0;
+    p->info.rods = 0;
+    if (!p->holds.rods) return TALUS_OK;
+    if (rods > INT32_MAX - 1) return tl_playback_damaged(p, "/rods", "has too many rows");
+    TL_TRY(tl_realloc(p->ctx, 0, rods + 1, sizeof *p->rod_start, &p->rod_start));
+    for (int64_t k = 0; k < rods; k++) {
+        p->rod_start[k] = (int32_t)sum;
+        sum += nodes[k];
+        if (nodes[k] < 2 || sum > INT32_MAX)
+            return tl_playback_damaged(p, "/rods/nodes", "holds a number that cannot be");
+        if (material[k] < 0 || material[k] >= p->column[TL_MATERIAL_FRICTION].rows)
+            return tl_playback_damaged(p, "/rods/material", "names a material that is not there");
+    }
+    p->rod_start[rods] = (int32_t)sum;
+    p->info.rods = (int32_t)rods;
+    return TALUS_OK;
+}
+
 // Shapes, materials, bodies and names, which only grow: those that have the rows of before are
 // kept.
 static talus_status playback_things(talus_playback *p, const int64_t before[TL_COLUMNS]) {
     bool shapes = !p->shape;
     for (int k = TL_SHAPE_KIND; k <= TL_NAME_TEXT; k++) {
-        if (p->shape && p->column[k].rows == before[k]) continue;
+        if ((p->shape && p->column[k].rows == before[k]) || !tl_playback_has(p, k)) continue;
         shapes = shapes || k <= TL_PART_ORIENTATION;
         TL_TRY(tl_playback_rows(p, k, 0, p->column[k].rows));
     }
     TL_TRY(playback_check_indices(p));
     TL_TRY(playback_names(p));
+    TL_TRY(playback_rods(p));
     if (!shapes) return TALUS_OK;
     tl_playback_drop_shapes(p);
     return tl_playback_make_shapes(p);
@@ -297,6 +321,9 @@ static talus_status playback_open_columns(talus_playback *p) {
     const hid_t file = tl_store_file(p->store);
     p->info.contacts = H5Lexists(file, "/contacts", H5P_DEFAULT) > 0;
     TL_TRY(playback_sand(p));
+    p->holds = (tl_holdings){.contacts = p->info.contacts,
+                             .sand = p->info.sand,
+                             .rods = H5Lexists(file, "/rods", H5P_DEFAULT) > 0};
     for (int k = 0; k < TL_COLUMNS; k++) {
         if (!tl_playback_has(p, k)) continue;
         if (!tl_column_open(file, &tl_column_defs[k], &p->column[k]))
@@ -405,6 +432,7 @@ void talus_playback_close(talus_playback *p) {
     (void)closed; // nothing was written
     tl_playback_drop_shapes(p);
     tl_free(p->ctx, p->name);
+    tl_free(p->ctx, p->rod_start);
     tl_free(p->ctx, p->set);
     tl_free(p->ctx, p->series);
     tl_free(p->ctx, p->path);
@@ -430,6 +458,10 @@ const char *talus_playback_body_name(const talus_playback *p, int32_t body) {
 
 const char *talus_playback_material_name(const talus_playback *p, int32_t material) {
     return playback_name(p, TL_MATERIAL_NAME, material);
+}
+
+const char *talus_playback_rod_name(const talus_playback *p, int32_t rod) {
+    return playback_name(p, TL_ROD_NAME, rod);
 }
 
 double talus_playback_body_radius(const talus_playback *p, int32_t body) {

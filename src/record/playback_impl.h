@@ -17,6 +17,7 @@ struct talus_playback {
     char *path;
     tl_store *store;
     talus_playback_info info;
+    tl_holdings holds;
     char *text[TL_PLAYBACK_TEXTS]; // those of `info`
     int texts;
     char **set; // overrides: lines of a text
@@ -33,6 +34,7 @@ struct talus_playback {
     talus_part *part;            // of all clumps
     talus_shape_def *part_shape; // of all parts
     int32_t *segment;            // 2D: corners of all meshes, two each
+    int32_t *rod_start;          // of all rods: first node of each, and one more
 };
 
 talus_status tl_playback_damaged(const talus_playback *p, const char *entry,

@@ -31,7 +31,8 @@ static void read_normalise(int32_t width, int64_t rows, double *x) {
 // Rows of a column that may not have been recorded.
 static talus_status read_reals(talus_playback *p, int column, int64_t first, int64_t rows) {
     const int32_t width = tl_column_defs[column].width;
-    const bool unit = column == TL_FRAME_ORIENTATION || column == TL_CONTACT_NORMAL;
+    const bool unit = column == TL_FRAME_ORIENTATION || column == TL_CONTACT_NORMAL ||
+                      column == TL_FIBRE_DIRECTOR;
     if (tl_playback_has(p, column)) {
         TL_TRY(tl_playback_rows(p, column, first, rows));
         if (unit && p->info.precision == TALUS_PRECISION_COMPACT)
@@ -118,11 +119,37 @@ static talus_status read_sand(talus_playback *p, int64_t frame, talus_sand_frame
     return TALUS_OK;
 }
 
+// Rods of a frame are the first so many of all: as many as have its nodes together.
+static talus_status read_rods(talus_playback *p, int64_t frame, talus_frame *out) {
+    int64_t first = 0, count = 0;
+    int32_t rods = 0;
+    TL_TRY(read_range(p, TL_FIBRE_OFFSET, frame, p->column[TL_FIBRE_POSITION].rows, INT32_MAX,
+                      &first, &count));
+    while (rods < p->info.rods && p->rod_start[rods] < count) rods++;
+    if (p->rod_start[rods] != count)
+        return tl_playback_damaged(p, "/rod_nodes/offset", "ends within a rod");
+    for (int k = TL_FIBRE_POSITION; k <= TL_FIBRE_STRAIN; k++)
+        TL_TRY(read_reals(p, k, first, count));
+    out->rods = (talus_rod_view){.rods = rods,
+                                 .start = p->rod_start,
+                                 .position = p->value[TL_FIBRE_POSITION],
+                                 .velocity = p->value[TL_FIBRE_VELOCITY],
+                                 .director = p->value[TL_FIBRE_DIRECTOR],
+                                 .strain = p->value[TL_FIBRE_STRAIN],
+                                 .radius = p->value[TL_ROD_RADIUS],
+                                 .material = p->value[TL_ROD_MATERIAL],
+                                 .kind = p->value[TL_ROD_KIND],
+                                 .first_item = out->bodies.count};
+    return TALUS_OK;
+}
+
 static talus_status read_check_contacts(const talus_playback *p, const talus_frame *frame) {
     const talus_contact_view *c = &frame->contacts;
+    const talus_rod_view *rods = &frame->rods;
+    const int64_t items =
+        (int64_t)frame->bodies.count + (rods->rods > 0 ? rods->start[rods->rods] - rods->rods : 0);
     for (int32_t i = 0; i < c->count; i++)
-        if (c->a[i] < 0 || c->a[i] >= frame->bodies.count || c->b[i] < 0 ||
-            c->b[i] >= frame->bodies.count)
+        if (c->a[i] < 0 || c->a[i] >= items || c->b[i] < 0 || c->b[i] >= items)
             return tl_playback_damaged(p, "/contacts", "names a body that is not there");
     return TALUS_OK;
 }
@@ -138,6 +165,7 @@ static talus_status read_frame(talus_playback *p, int64_t frame, talus_frame *ou
     f.hash = *(const uint64_t *)p->value[TL_FRAME_HASH];
     TL_TRY(read_bodies(p, frame, &f.bodies));
     if (p->info.contacts) TL_TRY(read_contacts(p, frame, &f.contacts));
+    if (p->holds.rods) TL_TRY(read_rods(p, frame, &f));
     TL_TRY(read_check_contacts(p, &f));
     if (p->info.sand) TL_TRY(read_sand(p, frame, &f.sand));
     *out = f;

@@ -2,6 +2,7 @@
 // Writing a recording. Frames, checkpoints and ledger rows are appended to datasets (layout.h) of a
 // file that only ever changes in whole commits (store.h).
 #include "base/timer.h"
+#include "record/playback_impl.h"
 #include "record/record_impl.h"
 #include <math.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static talus_status record_new(talus_context *ctx, const char *path, const talus
     r->ctx = ctx;
     r->body_name = def->body_name;
     r->material_name = def->material_name;
+    r->rod_name = def->rod_name;
     r->user = def->user;
     r->begun = tl_seconds();
     TL_GOTO(TL_COPY(ctx, path, (int64_t)strlen(path) + 1, &r->path));
@@ -99,10 +101,11 @@ talus_status talus_recording_create(talus_context *ctx, const char *path,
     TL_GOTO(tl_series_write(ctx, def->series, def->series ? def->series_count : 0, &series));
     TL_GOTO(TL_COPY(ctx, series, (int64_t)strlen(series) + 1, &list));
     TL_GOTO(tl_record_take_series(r, list));
-    r->contacts = def->contacts;
+    r->holds = (tl_holdings){.contacts = def->contacts,
+                             .sand = talus_world_sand_def(w, &(talus_sand_def){0}),
+                             .rods = talus_world_rods(w).rods > 0};
     r->precision = def->precision;
     memcpy(r->without, def->without, sizeof r->without);
-    r->sand = talus_world_sand_def(w, &(talus_sand_def){0});
     TL_GOTO(tl_record_set_text(ctx, def, &set));
     TL_GOTO(tl_store_create(ctx, path, &r->store));
     if (!tl_record_begin(r, def, w) || !tl_text_write(tl_store_file(r->store), "/set", set) ||
@@ -186,7 +189,10 @@ static talus_status record_rewind(talus_recording *r, int64_t checkpoint, int64_
     TL_TRY(record_cut_counted(r, TL_SAND_OFFSET, TL_SAND_ID, TL_SAND_PRESSURE, frames));
     TL_TRY(record_cut_counted(r, TL_NODE_OFFSET, TL_NODE_PLACE, TL_NODE_VELOCITY, frames));
     for (int k = TL_FRAME_TIME; k <= TL_SAND_LOST; k++) TL_TRY(record_cut(r, k, frames));
+    TL_TRY(record_cut_counted(r, TL_FIBRE_OFFSET, TL_FIBRE_POSITION, TL_FIBRE_STRAIN, frames));
     for (int k = TL_BODY_SHAPE; k <= TL_BODY_NAME; k++) TL_TRY(record_cut(r, k, bodies.count));
+    for (int k = TL_ROD_NODES; k <= TL_ROD_NAME; k++)
+        TL_TRY(record_cut(r, k, talus_world_rods(w).rods));
     TL_TRY(record_cut_checkpoints(r, checkpoint + 1));
     r->frames = frames;
     r->replace = kept == 0;
@@ -209,8 +215,7 @@ static talus_status record_read_def(talus_recording *r, int64_t checkpoint) {
     talus_playback *p = NULL;
     TL_TRY(talus_playback_open(r->ctx, r->path, &p));
     const talus_playback_info info = talus_playback_get_info(p);
-    r->contacts = info.contacts;
-    r->sand = info.sand;
+    r->holds = p->holds;
     r->precision = info.precision;
     memcpy(r->without, info.without, sizeof r->without);
     r->seconds = info.wall_seconds;

@@ -27,9 +27,8 @@ void tl_record_forget_names(talus_recording *r) {
     r->known_count = r->known_room = 0;
 }
 
-// The index of a name, written when it is new; −1: none. There are as many as a scene has entries,
-// and neighbours mostly share theirs.
-static talus_status record_name(talus_recording *r, const char *name, int32_t *out) {
+// There are as many as a scene has entries, and neighbours mostly share theirs.
+talus_status tl_record_name(talus_recording *r, const char *name, int32_t *out) {
     *out = -1;
     if (!name || !name[0]) return TALUS_OK;
     for (int32_t k = r->known_count - 1; k >= 0; k--)
@@ -125,7 +124,8 @@ static talus_status record_materials(talus_recording *r, const talus_world *w) {
         TL_TRY(tl_record_append(r, TL_MATERIAL_TANGENTIAL, 1, &m.tangential));
         const int32_t index = (int32_t)r->column[TL_MATERIAL_NAME].rows;
         int32_t name;
-        TL_TRY(record_name(r, r->material_name ? r->material_name(r->user, index) : NULL, &name));
+        TL_TRY(
+            tl_record_name(r, r->material_name ? r->material_name(r->user, index) : NULL, &name));
         TL_TRY(tl_record_append(r, TL_MATERIAL_NAME, 1, &name));
         for (int32_t k = 0; k <= index && talus_world_pair_at(w, index, k, &m); k++)
             TL_TRY(tl_record_append(r, TL_PAIR_FRICTION, 1, &m.friction));
@@ -145,8 +145,8 @@ static talus_status record_new_bodies(talus_recording *r, const talus_world *w,
         (void)talus_world_shape_at(w, b->shape[known + i], &shape);
         const double extent = tl_shape_extent(dim, &shape);
         r->state[i] = isfinite(extent) ? extent : 0.0;
-        TL_TRY(record_name(r, r->body_name ? r->body_name(r->user, (int32_t)(known + i)) : NULL,
-                           &r->name[i]));
+        TL_TRY(tl_record_name(r, r->body_name ? r->body_name(r->user, (int32_t)(known + i)) : NULL,
+                              &r->name[i]));
     }
     TL_TRY(tl_record_append(r, TL_BODY_SHAPE, added, b->shape + known));
     TL_TRY(tl_record_append(r, TL_BODY_MATERIAL, added, b->material + known));
@@ -168,9 +168,10 @@ talus_status tl_record_reals(talus_recording *r, int column, int64_t rows, const
     if (r->precision == TALUS_PRECISION_SINGLE || column == TL_SAND_VOLUME)
         tl_round_single(count, values, r->single);
     else if (column == TL_FRAME_POSITION || column == TL_CONTACT_POINT ||
-             column == TL_SAND_POSITION)
+             column == TL_SAND_POSITION || column == TL_FIBRE_POSITION)
         tl_round_places(r->unit, count, values, r->single);
-    else if (column == TL_FRAME_ORIENTATION || column == TL_CONTACT_NORMAL)
+    else if (column == TL_FRAME_ORIENTATION || column == TL_CONTACT_NORMAL ||
+             column == TL_FIBRE_DIRECTOR)
         tl_round_places(tl_round_unit(TL_RECORD_TURN), count, values, r->single);
     else
         tl_round_vectors(width, rows, values, r->single);
@@ -208,8 +209,9 @@ talus_status tl_record_frame(talus_recording *r, const talus_world *w, int64_t s
     TL_TRY(record_materials(r, w));
     TL_TRY(record_new_bodies(r, w, &bodies));
     TL_TRY(record_bodies(r, &bodies));
-    if (r->contacts) TL_TRY(record_contacts(r, &contacts));
-    if (r->sand) TL_TRY(tl_record_sand(r, w));
+    if (r->holds.contacts) TL_TRY(record_contacts(r, &contacts));
+    if (r->holds.sand) TL_TRY(tl_record_sand(r, w));
+    TL_TRY(tl_record_rods(r, w));
     TL_TRY(tl_record_append(r, TL_FRAME_TIME, 1, &time_now));
     TL_TRY(tl_record_append(r, TL_FRAME_STEP, 1, &step));
     TL_TRY(tl_record_append(r, TL_FRAME_HASH, 1, &hash));

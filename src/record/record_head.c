@@ -17,13 +17,13 @@
 #define HEAD_STATE_CHUNK (1 << 20) // of checkpoints
 
 bool tl_record_has(const talus_recording *r, int column) {
-    return tl_column_is_kept(column, r->contacts, r->sand, r->without);
+    return tl_column_is_kept(column, &r->holds, r->without);
 }
 
 static bool head_is_small(int column) {
     const char *path = tl_column_defs[column].path;
     return (strncmp(path, "/frames/", 8) != 0 && !tl_column_is_contact(column) &&
-            !tl_column_is_sand(column)) ||
+            !tl_column_is_sand(column) && strncmp(path, "/rod_nodes/", 11) != 0) ||
            column >= TL_FRAME_TIME;
 }
 
@@ -38,6 +38,7 @@ static bool head_names(hid_t file) {
         {"/shape_parts/kind", TALUS_SHAPE_LIST(HEAD_NAME_SHAPE)},
         {"/bodies/motion", "free, fixed, velocity, oscillation, rotation, keyframes, "},
         {"/contacts/status", "open, sticking, sliding, "},
+        {"/rods/kind", TALUS_ROD_LIST(HEAD_NAME_SHAPE)},
         {"/ledger/outcome", TALUS_OUTCOME_LIST(HEAD_NAME_OUTCOME)},
     };
 #undef HEAD_NAME_SHAPE
@@ -102,7 +103,8 @@ static bool head_attributes(const talus_recording *r, hid_t file, const talus_re
     if (gmtime_r(&now, &utc)) (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
     tl_machine_text(machine, sizeof machine);
     return tl_attribute_text(file, "/", "format", TL_RECORD_FORMAT) &&
-           tl_attribute_integer(file, "/", "format_version", TL_RECORD_VERSION) &&
+           tl_attribute_integer(file, "/", "format_version",
+                                r->holds.rods ? TL_RECORD_VERSION_RODS : TL_RECORD_VERSION) &&
            tl_attribute_text(file, "/", "talus_version", build.version) &&
            tl_attribute_text(file, "/", "commit", build.commit) &&
            tl_attribute_text(file, "/", "compiler", build.compiler) &&
@@ -139,26 +141,32 @@ bool tl_record_mark(talus_recording *r, bool finished) {
            tl_attribute_integer(file, "/", "finished", finished);
 }
 
-static size_t head_chunk(int column, bool single, int64_t bodies, int64_t particles) {
+// How many there are at the start, about as many as a frame will have.
+typedef struct head_counts {
+    int64_t bodies, particles, nodes;
+} head_counts;
+
+static size_t head_chunk(int column, bool single, const head_counts *counts) {
     if (column == TL_CHECKPOINT_STATE) return HEAD_STATE_CHUNK;
     if (head_is_small(column)) return HEAD_SMALL_CHUNK;
     const size_t real = single ? sizeof(float) : sizeof(double);
-    const int64_t rows = tl_column_is_sand(column) ? particles : bodies;
+    const int64_t rows = tl_column_is_sand(column)  ? counts->particles
+                         : tl_column_is_rod(column) ? counts->nodes
+                                                    : counts->bodies;
     const size_t bytes = (size_t)rows * (size_t)tl_column_defs[column].width * real;
     return bytes > HEAD_CHUNK_MOST    ? HEAD_CHUNK_MOST
            : bytes < HEAD_CHUNK_LEAST ? HEAD_CHUNK_LEAST
                                       : bytes;
 }
 
-static bool head_columns(talus_recording *r, hid_t file, int64_t bodies, int64_t particles) {
+static bool head_columns(talus_recording *r, hid_t file, const head_counts *counts) {
     static const int offsets[] = {TL_FRAME_OFFSET, TL_CONTACT_OFFSET, TL_SAND_OFFSET,
-                                  TL_NODE_OFFSET, TL_CHECKPOINT_OFFSET};
+                                  TL_NODE_OFFSET,  TL_FIBRE_OFFSET,   TL_CHECKPOINT_OFFSET};
     const bool single = r->precision != TALUS_PRECISION_DOUBLE;
     const int64_t zero = 0;
     for (int k = 0; k < TL_COLUMNS; k++)
-        if (tl_record_has(r, k) &&
-            !tl_column_create(file, &tl_column_defs[k], single,
-                              head_chunk(k, single, bodies, particles), &r->column[k]))
+        if (tl_record_has(r, k) && !tl_column_create(file, &tl_column_defs[k], single,
+                                                     head_chunk(k, single, counts), &r->column[k]))
             return false;
     for (int32_t k = 0; k < tl_ledger_fields(); k++) {
         char path[64];
@@ -176,12 +184,14 @@ static bool head_columns(talus_recording *r, hid_t file, int64_t bodies, int64_t
     return head_names(file);
 }
 
-// As fine as the smallest body asks for.
+// As fine as the smallest body, or the thinnest rod, asks for.
 static double head_unit(const talus_world *w, int32_t dim) {
     double smallest = INFINITY;
     talus_shape_def shape;
     for (int32_t k = 0; talus_world_shape_at(w, k, &shape); k++)
         smallest = fmin(smallest, tl_shape_extent(dim, &shape));
+    const talus_rod_view rods = talus_world_rods(w);
+    for (int32_t k = 0; k < rods.rods; k++) smallest = fmin(smallest, rods.radius[k]);
     return tl_round_unit(TL_RECORD_FINE * (isfinite(smallest) ? smallest : 1.0));
 }
 
@@ -203,10 +213,12 @@ bool tl_record_begin(talus_recording *r, const talus_record_def *def, const talu
     talus_sand_view sand;
     talus_world_bodies(w, &bodies);
     talus_world_sand(w, &sand);
+    const talus_rod_view rods = talus_world_rods(w);
+    const head_counts counts = {bodies.count, sand.count,
+                                rods.rods > 0 ? rods.start[rods.rods] : 0};
     r->unit = r->precision == TALUS_PRECISION_COMPACT ? head_unit(w, world.dim) : 0.0;
     return head_attributes(r, file, def, &world) && head_commits(r, file) &&
-           tl_record_mark(r, false) && head_columns(r, file, bodies.count, sand.count) &&
-           head_sand(w, file);
+           tl_record_mark(r, false) && head_columns(r, file, &counts) && head_sand(w, file);
 }
 
 static talus_status head_read_names(talus_recording *r) {

@@ -4,6 +4,7 @@
 //     record_head.c   what stands at its beginning; opened again to go on
 //     record_frame.c  shapes, materials, bodies, contacts of a frame
 //     record_sand.c   particles of sand and nodes of its grid
+//     record_rods.c   rods and their nodes
 #ifndef TL_RECORD_RECORD_IMPL_H
 #define TL_RECORD_RECORD_IMPL_H
 #include "record/layout.h"
@@ -15,18 +16,19 @@ struct talus_recording {
     talus_context *ctx;
     char *path;
     tl_store *store;
-    bool contacts, sand;
+    tl_holdings holds;
     talus_precision precision;
     bool without[TALUS_FIELDS];
     double unit; // compact: lengths are multiples of it [m]
     const char *(*body_name)(const void *user, int32_t body);
     const char *(*material_name)(const void *user, int32_t material);
+    const char *(*rod_name)(const void *user, int32_t rod);
     const void *user;
     bool failed; // a row is half written: no commit any more
     int64_t frames, commits;
     bool replace;                 // the last checkpoint gives way to the next
     double begun, seconds;        // clock at the beginning; what earlier parts of the run took [s]
-    tl_column column[TL_COLUMNS]; // those of contacts only with `contacts`
+    tl_column column[TL_COLUMNS]; // those that tl_record_has
     hid_t commit_id;              // dataset
     tl_column *ledger;            // tl_ledger_fields() of them
     uint64_t *ledger_value;       // TL_RECORD_LEDGER_ROWS of each field: bits of int64_t or double
@@ -74,6 +76,10 @@ talus_status tl_record_reals(talus_recording *r, int column, int64_t rows,
 /// A frame of the sand.
 talus_status tl_record_sand(talus_recording *r, const talus_world *w) TALUS_MUST_CHECK;
 void tl_record_forget_sand(talus_recording *r);
+/// Rods that are new, and a frame of all of them.
+talus_status tl_record_rods(talus_recording *r, const talus_world *w) TALUS_MUST_CHECK;
+/// The index of a name, written when it is new; −1: none.
+talus_status tl_record_name(talus_recording *r, const char *name, int32_t *out) TALUS_MUST_CHECK;
 void tl_record_forget_names(talus_recording *r);
 /// The name of that index is this (when a file is opened again).
 talus_status tl_record_add_name(talus_recording *r, const char *name) TALUS_MUST_CHECK;

@@ -4,9 +4,9 @@
 // grid, the fraction Σ_p V_p w(x_p) / V of grains and the velocity Σ_p V_p w v_p / Σ_p V_p w of the
 // particles as they are now, and the pressure of the last step's stress; particles have the
 // pressure between nodes.
+#include "linalg/tensor.h"
 #include "record/record_impl.h"
 #include "sand/cells.h"
-#include "sand/tensor.h"
 #include <math.h>
 #include <string.h>
 

@@ -182,11 +182,32 @@ static talus_status xdmf_sand(xdmf_writer *x) {
     return TALUS_OK;
 }
 
+static talus_status xdmf_rods(xdmf_writer *x) {
+    static const xdmf_attribute node[] = {{TL_FIBRE_VELOCITY, "velocity", "Vector"},
+                                          {TL_FIBRE_DIRECTOR, "director", "Vector"},
+                                          {TL_FIBRE_STRAIN, "strain", "Scalar"}};
+    int64_t first = 0, end = 0;
+    if (!x->p->holds.rods) return TALUS_OK;
+    xdmf_say(x, "<Grid Name=\"rods\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
+    for (int64_t k = 0; k < x->p->info.frames; k++, first = end) {
+        double time;
+        TL_TRY(xdmf_number(x, TL_FIBRE_OFFSET, k + 1, &end));
+        TL_TRY(xdmf_number(x, TL_FRAME_TIME, k, &time));
+        if (end <= first) continue;
+        xdmf_grid(x, "rods", time, TL_FIBRE_POSITION, first, end - first);
+        xdmf_attributes(x, node, sizeof node / sizeof *node, first, end - first);
+        xdmf_say(x, "</Grid>\n");
+    }
+    xdmf_say(x, "</Grid>\n");
+    return TALUS_OK;
+}
+
 static talus_status xdmf_write(xdmf_writer *x) {
     xdmf_say(x, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<Xdmf Version=\"2.0\">\n<Domain>\n");
     TL_TRY(xdmf_bodies(x));
     TL_TRY(xdmf_contacts(x));
     TL_TRY(xdmf_sand(x));
+    TL_TRY(xdmf_rods(x));
     xdmf_say(x, "</Domain>\n</Xdmf>\n");
     return TALUS_OK;
 }

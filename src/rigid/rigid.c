@@ -158,7 +158,7 @@ talus_status tl_rigid_reserve(tl_rigid *m, const talus_body_def *body, const tal
     rigid_mass(m, body, mass, &weight, inertia);
     if (body->motion.kind == TALUS_MOTION_FREE) TL_TRY(rigid_check_mass(m, weight, inertia));
     TL_REQUIRE(ctx, m->count < INT32_MAX / 8, TALUS_ERR_ARG, "body: too many bodies");
-    if (m->count == m->room) TL_TRY(rigid_grow_bodies(m, m->room + m->room / 2 + 16));
+    if (m->count == m->room) TL_TRY(rigid_grow_bodies(m, m->room + m->room / 4 + 16));
     if (!rigid_all_zero(body->force, 3) || !rigid_all_zero(body->torque, 3))
         TL_TRY(rigid_need_forces(m));
     if ((body->damping > 0.0 || body->spin_damping > 0.0) && !m->damping)

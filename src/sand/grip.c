@@ -8,8 +8,8 @@
 // particle drift into a body: at the end of a step it is put back on the surface.
 #include "base/thread.h"
 #include "base/vec3.h"
+#include "linalg/tensor.h"
 #include "sand/sand.h"
-#include "sand/tensor.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -98,8 +98,9 @@ talus_status tl_sand_meet(tl_model *base, const tl_step *step, const tl_collide 
 
 int32_t tl_sand_block_item(const tl_model *base, int32_t i, double point[3], double *direction) {
     const tl_sand *m = (const tl_sand *)base;
-    if (i < m->cells.nodes) return -1;
-    const tl_grip *g = m->grip + (i - m->cells.nodes);
+    const int64_t points = tl_sand_points(m);
+    if (i < points) return -1;
+    const tl_grip *g = m->grip + (i - points);
     double frame[9];
     tl_sand_node_place(m, g->node, point);
     tl_frame(m->dim, g->normal, frame);

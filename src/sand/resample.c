@@ -99,6 +99,12 @@ static void resample_merge(tl_sand *m, int64_t p, int64_t q) {
     tl_copy3(middle, g->x + 3 * p);
     g->inertial[p] = own * g->inertial[p] + other * g->inertial[q];
     g->bond[p] = own * g->bond[p] + other * g->bond[q];
+    for (int k = 0; k < g->orient_width; k++)
+        g->orient[9 * p + k] = own * g->orient[9 * p + k] + other * g->orient[9 * q + k];
+    for (int k = 0; k < g->stress_width; k++) {
+        double *stress = g->stress + p * g->stress_width;
+        stress[k] = own * stress[k] + other * g->stress[q * g->stress_width + k];
+    }
     g->id[p] = g->id[p] < g->id[q] ? g->id[p] : g->id[q];
     g->volume[p] = whole;
     g->volume[q] = 0.0;

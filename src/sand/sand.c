@@ -2,7 +2,7 @@
 // The state of the sand, and what a step asks of it as a model.
 #include "sand/sand.h"
 #include "base/vec3.h"
-#include "sand/tensor.h"
+#include "linalg/tensor.h"
 #include <math.h>
 #include <string.h>
 
@@ -44,6 +44,17 @@ static talus_status sand_check(talus_context *ctx, int32_t dim, const talus_sand
                "sand: viscosity is %g, must be >= 0 [Pa s]", d->viscosity);
     TL_REQUIRE(ctx, d->correction >= 0.0 && d->correction <= 1.0, TALUS_ERR_ARG,
                "sand: correction is %g, must be in [0, 1]", d->correction);
+    TL_REQUIRE(ctx, d->anisotropy >= 0.0 && d->anisotropy < 1.0, TALUS_ERR_ARG,
+               "sand: anisotropy is %g, must be in [0, 1)", d->anisotropy);
+    TL_REQUIRE(ctx, d->elongation >= -1.0 && d->elongation <= 1.0, TALUS_ERR_ARG,
+               "sand: elongation is %g, must be in [-1, 1]", d->elongation);
+    TL_REQUIRE(ctx, d->disorder >= 0.0 && isfinite(d->disorder), TALUS_ERR_ARG,
+               "sand: disorder is %g, must be >= 0", d->disorder);
+    for (int k = 0; k < dim; k++)
+        TL_REQUIRE(ctx, d->normals[k] >= 0.0 && isfinite(d->normals[k]), TALUS_ERR_ARG,
+                   "sand: normals along %c are %g, must be >= 0", 'x' + k, d->normals[k]);
+    TL_REQUIRE(ctx, d->stress <= TALUS_STRESS_PARTICLE, TALUS_ERR_ARG, "sand: no stress space %d",
+               (int)d->stress);
     TL_REQUIRE(ctx, d->transfer <= TALUS_TRANSFER_FLIP, TALUS_ERR_ARG, "sand: no transfer %d",
                (int)d->transfer);
     return TALUS_OK;
@@ -59,6 +70,8 @@ talus_status tl_sand_create(talus_context *ctx, int32_t dim, const talus_sand_de
     m->cells.dim = dim;
     m->cells.corners = dim == 2 ? 4 : 8;
     m->cells.edge = def->cell;
+    m->grains.orient_width = def->anisotropy > 0.0 ? 9 : 0;
+    m->grains.stress_width = def->stress == TALUS_STRESS_PARTICLE ? tl_tensor_size(dim) : 0;
     for (int k = 0; k < 3; k++) {
         m->cells.origin[k] = k < dim ? def->origin[k] : 0.0;
         m->cells.extent[k] = k < dim ? def->cells[k] : 1;
@@ -79,6 +92,13 @@ static void sand_destroy(tl_model *base) {
                            g->frame,
                            g->inertial,
                            g->bond,
+                           g->orient,
+                           g->stress,
+                           m->orient_sums,
+                           m->orient_node,
+                           m->point,
+                           m->corner_key,
+                           m->corner,
                            m->scratch,
                            m->node,
                            m->velocity,
@@ -101,9 +121,9 @@ static void sand_destroy(tl_model *base) {
 }
 
 void tl_sand_arrays(tl_grains *g, double **array[TL_GRAIN_ARRAYS], int width[TL_GRAIN_ARRAYS]) {
-    double **const all[] = {&g->x,     &g->v,        &g->gradient, &g->volume,
-                            &g->frame, &g->inertial, &g->bond};
-    static const int widths[] = {3, 3, 9, 1, 9, 1, 1};
+    double **const all[] = {&g->x,        &g->v,    &g->gradient, &g->volume, &g->frame,
+                            &g->inertial, &g->bond, &g->orient,   &g->stress};
+    const int widths[] = {3, 3, 9, 1, 9, 1, 1, g->orient_width, g->stress_width};
     for (int k = 0; k < TL_GRAIN_ARRAYS; k++) {
         array[k] = all[k];
         width[k] = widths[k];
@@ -119,8 +139,9 @@ talus_status tl_sand_reserve_grains(tl_sand *m, int64_t need) {
     tl_sand_arrays(g, array, width);
     TL_TRY(tl_realloc(m->base.ctx, g->count, room, sizeof *g->id, &g->id));
     for (int k = 0; k < TL_GRAIN_ARRAYS; k++)
-        TL_TRY(tl_realloc(m->base.ctx, g->count * width[k], room * width[k], sizeof **array[k],
-                          array[k]));
+        if (width[k] > 0)
+            TL_TRY(tl_realloc(m->base.ctx, g->count * width[k], room * width[k], sizeof **array[k],
+                              array[k]));
     g->room = room;
     return TALUS_OK;
 }
@@ -153,6 +174,13 @@ talus_status tl_sand_add(tl_sand *m, const double x[3], const double v[3], doubl
     g->volume[i] = volume;
     g->inertial[i] = 0.0;
     g->bond[i] = 1.0;
+    double normals = 0.0;
+    for (int k = 0; k < m->dim; k++) normals += m->def.normals[k];
+    for (int k = 0; k < g->orient_width; k++)
+        g->orient[9 * i + k] = k % 4 != 0 || k / 4 >= m->dim ? 0.0
+                               : normals > 0.0               ? m->def.normals[k / 4] / normals
+                                                             : 1.0 / m->dim;
+    for (int k = 0; k < g->stress_width; k++) g->stress[i * g->stress_width + k] = 0.0;
     m->unsorted = true;
     return TALUS_OK;
 }
@@ -173,7 +201,8 @@ static talus_status sand_sort(tl_sand *m) {
     int width[TL_GRAIN_ARRAYS];
     TL_TRY(tl_cells_sort(m->base.ctx, &m->cells, g->count, g->x, &order));
     tl_sand_arrays(g, array, width);
-    for (int k = 0; k < TL_GRAIN_ARRAYS; k++) sand_permute(m, order, width[k], *array[k]);
+    for (int k = 0; k < TL_GRAIN_ARRAYS; k++)
+        if (width[k] > 0) sand_permute(m, order, width[k], *array[k]);
     int64_t *id = (int64_t *)(void *)m->scratch;
     for (int64_t i = 0; i < g->count; i++) id[i] = g->id[order[i]];
     if (g->count > 0) memcpy(g->id, id, (size_t)g->count * sizeof *id);
@@ -219,6 +248,8 @@ static talus_status sand_reserve_step(tl_sand *m) {
         TL_TRY(tl_realloc(ctx, 0, room * 3, sizeof *m->velocity, &m->velocity));
         TL_TRY(tl_realloc(ctx, 0, room * 3, sizeof *m->next, &m->next));
         TL_TRY(tl_realloc(ctx, 0, room, sizeof *m->taken, &m->taken));
+        if (m->grains.orient_width > 0)
+            TL_TRY(tl_realloc(ctx, 0, room * 9, sizeof *m->orient_node, &m->orient_node));
         m->node_room = room;
     }
     if (g->nodes + 1 > m->stress_room) { // what it holds is still needed
@@ -231,9 +262,11 @@ static talus_status sand_reserve_step(tl_sand *m) {
         const int64_t room = g->count + g->count / 8 + 1, corners = g->corners;
         TL_TRY(tl_realloc(ctx, 0, room * corners * TL_SUMS, sizeof *m->sums, &m->sums));
         TL_TRY(tl_realloc(ctx, 0, room * corners * corners * m->dim, sizeof *m->rate, &m->rate));
+        if (m->grains.orient_width > 0)
+            TL_TRY(tl_realloc(ctx, 0, room * corners * 9, sizeof *m->orient_sums, &m->orient_sums));
         m->cell_room = room;
     }
-    return TALUS_OK;
+    return tl_sand_reserve_points(m);
 }
 
 static talus_status sand_place(tl_model *base, const tl_step *step, tl_pose *pose) {
@@ -255,12 +288,14 @@ static talus_status sand_place(tl_model *base, const tl_step *step, tl_pose *pos
 }
 
 // A group for each node, and one for each grip.
-static int32_t sand_group_count(const tl_model *m) { return tl_sand_block_count(m); }
+static int32_t sand_group_count(const tl_model *m) {
+    return (int32_t)(sand_of(m)->cells.nodes + sand_of(m)->grips);
+}
 
 static void sand_groups(const tl_model *m, int32_t *size, int32_t *group_of) {
     (void)group_of; // there are no items
     const tl_sand *s = sand_of(m);
-    for (int32_t i = 0; i < tl_sand_block_count(m); i++)
+    for (int32_t i = 0; i < sand_group_count(m); i++)
         size[i] = i < s->cells.nodes ? s->dim : tl_tensor_size(s->dim) - s->dim;
 }
 
@@ -380,6 +415,11 @@ static uint64_t sand_hash_state(const tl_model *base, uint64_t seed) {
     seed = talus_hash(m->stress_key, (size_t)m->stress_count * sizeof *m->stress_key, seed);
     seed = talus_hash(m->stress,
                       (size_t)(m->stress_count * tl_tensor_size(m->dim)) * sizeof(double), seed);
+    seed = talus_hash(m->corner_key, (size_t)m->corner_count * sizeof *m->corner_key, seed);
+    seed = talus_hash(m->corner,
+                      (size_t)(m->corner_count * m->cells.corners * tl_tensor_size(m->dim)) *
+                          sizeof(double),
+                      seed);
     for (int64_t k = 0; k < m->held_count; k++) {
         seed = talus_hash(&m->held[k].key, sizeof m->held[k].key, seed);
         seed = talus_hash(m->held[k].impulse, sizeof m->held[k].impulse, seed);

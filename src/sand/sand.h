@@ -27,10 +27,25 @@ typedef struct tl_grains {
                    // stands for
     double *inertial; // inertial number
     double *bond;     // share of its cohesion that it still has
+    // Where the sand has them, else of no width:
+    int orient_width, stress_width;
+    double *orient; // 9 each: second moment of the normals of its grains
+    double *stress; // as many as a tensor has: λ of the last step [Pa]
 } tl_grains;
 
 /// What a cell gives a node: Σ_p V_p w (1, velocity, inertial number, bond).
 enum { TL_SUM_VOLUME, TL_SUM_MOMENTUM, TL_SUM_INERTIAL = 4, TL_SUM_BOND, TL_SUMS };
+
+/// A stress, and what it sees: nodes ascending with Σ_p V_p w ∇w_j of each, and means over
+/// particles.
+enum { TL_POINT_NODES = 27 };
+typedef struct tl_point {
+    int32_t count, node[TL_POINT_NODES];
+    double rate[TL_POINT_NODES][3];
+    double volume, space; // of grains; of space, less what bodies take
+    double inertial, bond;
+    double orient[9]; // where grains are not round
+} tl_point;
 
 /// A node in or near a body.
 typedef struct tl_grip {
@@ -73,6 +88,10 @@ typedef struct tl_sand {
     double *sums;  // corners × TL_SUMS
     double *rate;  // corners × corners × dim: Σ_p V_p w_a ∇w_b
     double *taken; // by nodes: share of their space that bodies take
+    // Where grains are not round: Σ_p V_p w ν, 9 for each corner of a cell and for each node.
+    double *orient_sums, *orient_node;
+    double *point; // stresses of the points, on their way
+    int64_t point_room;
     // Where nodes are held by bodies: a contact each, with a group of its own for the rows that a
     // contact has no use for.
     int64_t grips, grip_room;
@@ -84,6 +103,10 @@ typedef struct tl_sand {
     int64_t stress_count, stress_room;
     uint64_t *stress_key; // of nodes; as these are numbered
     double *stress;       // as many numbers as a tensor has
+    // The same at the corners of cells, which ascend (q1d).
+    int64_t corner_count, corner_room;
+    uint64_t *corner_key; // of cells
+    double *corner;       // corners × as many
 } tl_sand;
 
 talus_status tl_sand_create(talus_context *ctx, int32_t dim, const talus_sand_def *def,
@@ -95,7 +118,7 @@ talus_status tl_sand_add(tl_sand *m, const double x[3], const double v[3], doubl
 extern const tl_model_ops tl_sand_ops;
 
 /// The arrays of doubles that particles have, and how many numbers each has of a particle.
-enum { TL_GRAIN_ARRAYS = 7 };
+enum { TL_GRAIN_ARRAYS = 9 };
 void tl_sand_arrays(tl_grains *g, double **array[TL_GRAIN_ARRAYS], int width[TL_GRAIN_ARRAYS]);
 talus_status tl_sand_reserve_grains(tl_sand *m, int64_t need) TALUS_MUST_CHECK;
 
@@ -155,11 +178,33 @@ bool tl_sand_make_room(tl_sand *m, const tl_step *step);
 /// and the order is lost.
 bool tl_sand_resample(tl_sand *m);
 
-// ---- stress.c ----------------------------------------------------------------------------------
+// ---- point.c -----------------------------------------------------------------------------------
 
+/// How many stresses there are.
+int64_t tl_sand_points(const tl_sand *m);
+void tl_sand_get_point(const tl_sand *m, int64_t i, tl_point *out);
+int32_t tl_sand_point_nodes(const tl_sand *m, int64_t i, int32_t *node);
 /// Volume of space that belongs to a node: the integral of its weight over the box, less what
 /// bodies take.
 double tl_sand_space(const tl_sand *m, int32_t i);
+/// The cell of a particle.
+int64_t tl_sand_cell_of(const tl_sand *m, int64_t particle);
+/// Stresses [Pa] of all points as the last step left them, and those of this step to be kept.
+void tl_sand_point_start(const tl_sand *m, double *stress);
+void tl_sand_point_take(tl_sand *m, const double *stress);
+talus_status tl_sand_reserve_points(tl_sand *m) TALUS_MUST_CHECK;
+
+// ---- orient.c ----------------------------------------------------------------------------------
+
+/// A of a mean ν: 2 × 2 or 5 × 5, row major.
+void tl_sand_tilt(const tl_sand *m, const double *nu, double *a);
+/// The tangent of `columns` tensors, in rows: A x, or A⁻¹ x.
+void tl_sand_tilt_apply(int dim, bool inverse, const double *a, int columns, double *x);
+/// What a constant gradient of the velocity (row major) makes of ν in the time h.
+void tl_sand_turn_normals(const tl_sand *m, double h, const double gradient[9], double nu[9]);
+
+// ---- stress.c ----------------------------------------------------------------------------------
+
 int32_t tl_sand_block_count(const tl_model *m);
 int32_t tl_sand_block_groups(const tl_model *m, int32_t i, int32_t *group);
 void tl_sand_block_fill(const tl_model *m, const tl_step *step, int32_t i, double *h, double *w,

@@ -1,74 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of the friction problem that sand brings along: one per node, for the stress there.
+// The blocks of the friction problem that sand brings along: one for the stress of each point, and
+// one for each grip.
 #include "base/vec3.h"
+#include "linalg/tensor.h"
 #include "sand/sand.h"
-#include "sand/tensor.h"
 #include <math.h>
 #include <string.h>
 
 static const tl_sand *stress_of(const tl_model *m) { return (const tl_sand *)m; }
 
-enum { STRESS_STENCIL = 27 }; // nodes that share a cell with a node, itself among them
-
 int32_t tl_sand_block_count(const tl_model *m) {
-    return (int32_t)(stress_of(m)->cells.nodes + stress_of(m)->grips);
-}
-
-// The nodes that share a cell with node i, ascending, and Σ_p V_p w_i ∇w_j of each.
-typedef struct stress_row {
-    int32_t count;
-    int32_t node[STRESS_STENCIL];
-    double rate[STRESS_STENCIL][3];
-} stress_row;
-
-static void stress_get_row(const tl_sand *m, int32_t i, stress_row *out) {
-    const int corners = m->cells.corners, dim = m->dim;
-    out->count = 0;
-    for (int a = 0; a < corners; a++) {
-        const int64_t cell = m->cells.node_cell[(int64_t)i * corners + a];
-        if (cell < 0) continue;
-        for (int b = 0; b < corners; b++) {
-            const int32_t node = m->cells.cell_node[cell * corners + b];
-            const double *rate = m->rate + ((cell * corners + a) * corners + b) * dim;
-            int at = out->count;
-            while (at > 0 && out->node[at - 1] > node) at--;
-            const bool known = at > 0 && out->node[at - 1] == node;
-            if (known)
-                at--;
-            else { // insert
-                for (int k = out->count++; k > at; k--) {
-                    out->node[k] = out->node[k - 1];
-                    memcpy(out->rate[k], out->rate[k - 1], sizeof out->rate[k]);
-                }
-                out->node[at] = node;
-                memset(out->rate[at], 0, sizeof out->rate[at]);
-            }
-            for (int k = 0; k < dim; k++) out->rate[at][k] += rate[k];
-        }
-    }
+    return (int32_t)(tl_sand_points(stress_of(m)) + stress_of(m)->grips);
 }
 
 int32_t tl_sand_block_groups(const tl_model *base, int32_t i, int32_t *group) {
     const tl_sand *m = stress_of(base);
-    if (i >= m->cells.nodes) { // a grip: its node, and its idle group, which has its number
-        group[0] = m->grip[i - m->cells.nodes].node;
-        group[1] = i;
-        return 2;
-    }
-    stress_row row;
-    stress_get_row(m, i, &row);
-    memcpy(group, row.node, (size_t)row.count * sizeof *group);
-    return row.count;
-}
-
-double tl_sand_space(const tl_sand *m, int32_t i) {
-    int32_t at[3];
-    double space = 1.0;
-    TL_ASSUME(m->dim == 2 || m->dim == 3);
-    tl_cells_at(m->cells.node_key[i], at);
-    for (int k = 0; k < m->dim; k++)
-        space *= m->cells.edge * (at[k] == 0 || at[k] == m->cells.extent[k] ? 0.5 : 1.0);
-    return space * fmax(0.0, 1.0 - m->taken[i]);
+    const int64_t points = tl_sand_points(m);
+    if (i < points) return tl_sand_point_nodes(m, i, group);
+    group[0] = m->grip[i - points].node; // a grip: its node, and its idle group
+    group[1] = (int32_t)(m->cells.nodes + i - points);
+    return 2;
 }
 
 // √(2/dim) times what the stress sees: μ(I) of Pouliquen, Forterre, Jop.
@@ -103,53 +54,68 @@ static void stress_fill_grip(const tl_sand *m, const tl_grip *g, double *h, doub
     *law = (tl_block_law){.mu = g->friction};
 }
 
+// How much grain material may be pressed into a point in this step. No sand moves by more than a
+// cell in a step, so that a point with little of it has more room than can matter; told so, it does
+// not dwarf what the others are judged by.
+static double stress_closes(const tl_sand *m, const tl_point *point, double room) {
+    return fmin(fmax(0.0, room - point->volume), 2.0 * m->dim * point->volume);
+}
+
 void tl_sand_block_fill(const tl_model *base, const tl_step *step, int32_t i, double *h, double *w,
                         tl_block_law *law) {
     const tl_sand *m = stress_of(base);
-    if (i >= m->cells.nodes) {
-        stress_fill_grip(m, m->grip + (i - m->cells.nodes), h, w, law);
+    const int64_t points = tl_sand_points(m);
+    if (i >= points) {
+        stress_fill_grip(m, m->grip + (i - points), h, w, law);
         return;
     }
     const int dim = m->dim, size = tl_tensor_size(dim);
-    const double *sum = m->node + (int64_t)i * TL_SUMS, volume = sum[TL_SUM_VOLUME];
-    const double room = m->def.fraction * tl_sand_space(m, i);
-    stress_row row;
-    stress_get_row(m, i, &row);
-    for (int32_t e = 0; e < row.count; e++) {
+    tl_point point;
+    tl_sand_get_point(m, i, &point);
+    const double room = m->def.fraction * point.space;
+    double tilt[25];
+    if (m->orient_sums) tl_sand_tilt(m, point.orient, tilt);
+    for (int32_t e = 0; e < point.count; e++) {
         double *block = h + (int64_t)e * size * dim;
-        const unsigned held = tl_sand_held(m, row.node[e]);
-        tl_tensor_rate(dim, row.rate[e], block);
+        const unsigned held = tl_sand_held(m, point.node[e]);
+        tl_tensor_rate(dim, point.rate[e], block);
+        if (m->orient_sums) tl_sand_tilt_apply(dim, true, tilt, dim, block + dim);
         for (int k = 0; k < dim; k++)
             for (int r = 0; held >> k & 1 && r < size; r++) block[r * dim + k] = 0.0;
     }
     for (int k = 0; k < size; k++) w[k] = 0.0;
-    w[0] = tl_tensor_unit(dim) * fmax(0.0, room - volume) / step->h;
-    const double inverse = volume > 0.0 ? 1.0 / volume : 0.0;
-    law->mu = stress_friction(m, sum[TL_SUM_INERTIAL] * inverse);
-    law->tension =
-        step->h * stress_bond(m, volume / room) * sum[TL_SUM_BOND] * inverse / tl_tensor_unit(dim);
+    w[0] = tl_tensor_unit(dim) * stress_closes(m, &point, room) / step->h;
+    law->mu = stress_friction(m, point.inertial);
+    law->tension = step->h * stress_bond(m, room > 0.0 ? point.volume / room : 2.0) * point.bond /
+                   tl_tensor_unit(dim);
 }
 
-// Nodes of both steps are numbered as cells in ascending order meet them, so that a walk along the
-// old ones would not do: the table of the new ones is asked for each old one.
+// Between stresses and the unknowns of the problem: h λ, tilted where grains are not round.
+static void stress_scale(const tl_sand *m, bool inverse, double factor, double *x) {
+    const int size = tl_tensor_size(m->dim);
+    const int64_t points = tl_sand_points(m);
+    for (int64_t i = 0; m->orient_sums && i < points; i++) {
+        tl_point point;
+        double tilt[25];
+        tl_sand_get_point(m, i, &point);
+        tl_sand_tilt(m, point.orient, tilt);
+        tl_sand_tilt_apply(m->dim, inverse, tilt, 1, x + i * size + 1);
+    }
+    for (int64_t k = 0; k < points * size; k++) x[k] *= factor;
+}
+
 void tl_sand_block_start(const tl_model *base, const tl_step *step, double *r) {
     const tl_sand *m = stress_of(base);
-    const int size = tl_tensor_size(m->dim);
-    memset(r, 0, (size_t)m->cells.nodes * (size_t)size * sizeof *r);
-    for (int64_t k = 0; k < m->stress_count; k++) {
-        const int32_t node = tl_cells_find(&m->cells, m->stress_key[k]);
-        if (node < 0) continue;
-        for (int e = 0; e < size; e++)
-            r[(int64_t)node * size + e] = step->h * m->stress[k * size + e];
-    }
-    tl_sand_grip_start(m, step, r + m->cells.nodes * size);
+    tl_sand_point_start(m, r);
+    stress_scale(m, false, step->h, r);
+    tl_sand_grip_start(m, step, r + tl_sand_points(m) * tl_tensor_size(m->dim));
 }
 
 void tl_sand_block_take(tl_model *base, const tl_step *step, const double *r) {
     tl_sand *m = (tl_sand *)base;
-    const int size = tl_tensor_size(m->dim);
-    m->stress_count = m->cells.nodes;
-    memcpy(m->stress_key, m->cells.node_key, (size_t)m->stress_count * sizeof *m->stress_key);
-    for (int64_t k = 0; k < m->stress_count * size; k++) m->stress[k] = r[k] / step->h;
-    tl_sand_grip_take(m, step, r + m->cells.nodes * size);
+    const int64_t count = tl_sand_points(m) * tl_tensor_size(m->dim);
+    memcpy(m->point, r, (size_t)count * sizeof *r);
+    stress_scale(m, true, 1.0 / step->h, m->point);
+    tl_sand_point_take(m, m->point);
+    tl_sand_grip_take(m, step, r + count);
 }

@@ -4,8 +4,8 @@
 #include "base/thread.h"
 #include "base/vec3.h"
 #include "linalg/dense_inline.h"
+#include "linalg/tensor.h"
 #include "sand/sand.h"
-#include "sand/tensor.h"
 #include <math.h>
 #include <string.h>
 
@@ -74,6 +74,8 @@ static void transfer_cell(tl_sand *m, int64_t cell) {
     tl_cells_at(m->cells.cell_key[cell], at);
     memset(sums, 0, (size_t)corners * TL_SUMS * sizeof *sums);
     memset(rate, 0, (size_t)(corners * corners * dim) * sizeof *rate);
+    double *turned = m->orient_sums ? m->orient_sums + 9 * cell * corners : NULL;
+    if (turned) memset(turned, 0, (size_t)(9 * corners) * sizeof *turned);
     double node[TL_CORNERS][3];
     for (int c = 0; c < corners; c++)
         for (int k = 0; k < 3; k++)
@@ -90,6 +92,7 @@ static void transfer_cell(tl_sand *m, int64_t cell) {
             for (int k = 0; k < dim; k++) own[TL_SUM_MOMENTUM + k] += share * v[k];
             own[TL_SUM_INERTIAL] += share * g->inertial[p];
             own[TL_SUM_BOND] += share * g->bond[p];
+            for (int k = 0; turned && k < 9; k++) turned[9 * a + k] += share * g->orient[9 * p + k];
             for (int b = 0; b < corners; b++)
                 for (int k = 0; k < dim; k++)
                     rate[(a * corners + b) * dim + k] += share * gradient[b][k];
@@ -105,6 +108,14 @@ static void transfer_node(tl_sand *m, int64_t node) {
         const int64_t cell = m->cells.node_cell[node * corners + c];
         if (cell < 0) continue;
         for (int k = 0; k < TL_SUMS; k++) sum[k] += m->sums[(cell * corners + c) * TL_SUMS + k];
+    }
+    double *turned = m->orient_sums ? m->orient_node + 9 * node : NULL;
+    for (int k = 0; turned && k < 9; k++) {
+        turned[k] = 0.0;
+        for (int c = 0; c < corners; c++) {
+            const int64_t cell = m->cells.node_cell[node * corners + c];
+            if (cell >= 0) turned[k] += m->orient_sums[9 * (cell * corners + c) + k];
+        }
     }
     // A node whose weights have all underflowed is one that nothing moves.
     const double volume = sum[TL_SUM_VOLUME], inverse = volume > 0.0 ? 1.0 / volume : 0.0;
@@ -205,6 +216,7 @@ static void transfer_particle(const transfer_move *t, int64_t cell, int64_t p) {
         tl_copy3(v, g->v + 3 * p);
     memcpy(g->gradient + 9 * p, gradient, sizeof gradient);
     tl_sand_frame(step->h, gradient, g->frame + 9 * p);
+    if (g->orient_width > 0) tl_sand_turn_normals(m, step->h, gradient, g->orient + 9 * p);
     const double shear = transfer_shear(m->dim, gradient);
     g->bond[p] /= 1.0 + step->h * m->def.debonding * 2.0 * shear;
     const double pressure = transfer_pressure(m, cell, weight);
@@ -229,15 +241,15 @@ static bool transfer_keep(const tl_sand *m, double x[3], double v[3]) {
 }
 
 void tl_sand_copy(tl_grains *g, int64_t to, int64_t from) {
+    double **array[TL_GRAIN_ARRAYS];
+    int width[TL_GRAIN_ARRAYS];
     if (to == from) return;
+    tl_sand_arrays(g, array, width);
     g->id[to] = g->id[from];
-    memcpy(g->x + 3 * to, g->x + 3 * from, 3 * sizeof *g->x);
-    memcpy(g->v + 3 * to, g->v + 3 * from, 3 * sizeof *g->v);
-    memcpy(g->gradient + 9 * to, g->gradient + 9 * from, 9 * sizeof *g->gradient);
-    memcpy(g->frame + 9 * to, g->frame + 9 * from, 9 * sizeof *g->frame);
-    g->volume[to] = g->volume[from];
-    g->inertial[to] = g->inertial[from];
-    g->bond[to] = g->bond[from];
+    for (int k = 0; k < TL_GRAIN_ARRAYS; k++)
+        if (width[k] > 0)
+            memcpy(*array[k] + to * width[k], *array[k] + from * width[k],
+                   (size_t)width[k] * sizeof **array[k]);
 }
 
 static void transfer_move_work(void *arg, tl_team *team, int rank) {

@@ -332,9 +332,9 @@ talus_status tl_scene_check(talus_scene *s) {
     TL_TRY(check_materials(s));
     for (int32_t k = 0; k < keys->pairs.count; k++) TL_TRY(check_pair(s, &pair[k], k));
     TL_TRY(check_sources(s));
-    if (s->source_count == 0 && !keys->start.node && !keys->sand.node) {
+    if (s->source_count == 0 && !keys->start.node && !keys->sand.node && keys->rods.count == 0) {
         return tl_node_fail(&s->doc, s->doc.root,
-                            "the scene has neither 'bodies' nor 'grains' nor 'sand'");
+                            "the scene has neither 'bodies' nor 'grains' nor 'sand' nor 'rods'");
     }
     TL_TRY(tl_scene_check_sand(s));
     return tl_scene_check_joints(s);

@@ -22,7 +22,7 @@ talus_status tl_scene_reserve(talus_scene *s, const tl_source *source, int64_t c
 
 talus_status tl_scene_add_shape(talus_scene *s, const talus_shape_def *shape, int32_t *out) {
     if (s->shape_count == s->shape_room) {
-        const int32_t room = s->shape_room ? 2 * s->shape_room : 64;
+        const int32_t room = s->shape_room + s->shape_room / 4 + 64;
         TL_TRY(tl_realloc(s->ctx, s->shape_count, room, sizeof *s->shape, &s->shape));
         s->shape_room = room;
     }
@@ -275,8 +275,8 @@ static talus_status generate_rain(talus_scene *s, int32_t index, tl_rng *rng) {
 // Merge the rain of all sources by the time of entering, stable: each source is in order already.
 static talus_status generate_sort_rain(talus_scene *s) {
     const int32_t first = s->start_count, count = s->grain_count - first;
+    if (count == 0) return TALUS_OK; // there may be no array at all
     tl_grain *from = s->grain + first, *to = NULL;
-    if (count == 0) return TALUS_OK;
     TL_TRY(TL_ALLOC(s->ctx, count, &to));
     tl_grain *const spare = to;
     for (int32_t width = 1; width<count; width = width> count / 2 ? count : 2 * width) {

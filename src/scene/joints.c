@@ -14,8 +14,7 @@ static const char *joints_body_name(const void *user, int32_t k) {
     return NULL;
 }
 
-// The entry of `bodies` that a text means: its name, or its number from 0 on.
-static talus_status joints_find(const talus_scene *s, const tl_node *node, const char *text,
+talus_status tl_scene_find_body(const talus_scene *s, const tl_node *node, const char *text,
                                 int32_t *out) {
     int32_t found = -1;
     for (int32_t k = 0; k < s->single_count; k++) {
@@ -77,8 +76,8 @@ static talus_status joints_check(const talus_scene *s, const tl_scene_joint *key
     const tl_node *b = tl_node_find(keys->node, "b");
     *def = talus_joint_default();
     def->kind = (talus_joint_kind)keys->type;
-    TL_TRY(joints_find(s, tl_node_find(keys->node, "a"), keys->a, &def->a));
-    if (b) TL_TRY(joints_find(s, b, keys->b, &def->b));
+    TL_TRY(tl_scene_find_body(s, tl_node_find(keys->node, "a"), keys->a, &def->a));
+    if (b) TL_TRY(tl_scene_find_body(s, b, keys->b, &def->b));
     if (def->a == def->b) return tl_node_fail(&s->doc, b, "is the same body as a");
     tl_copy3(s->source[def->a].single->at, def->anchor);
     if (def->b >= 0) tl_copy3(s->source[def->b].single->at, def->anchor_b);

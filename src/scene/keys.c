@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS_TABLES = 32 };
+enum { KEYS_TABLES = 64 };
 
 typedef struct keys_list {
     const tl_table *table[KEYS_TABLES];

@@ -84,6 +84,14 @@ static talus_status sand_check_law(talus_scene *s) {
     d->cohesion = keys->cohesion;
     d->debonding = keys->debonding;
     d->transfer = (talus_transfer)keys->transfer;
+    d->stress = (talus_stress)keys->stress;
+    d->viscosity = keys->viscosity;
+    d->correction = keys->correction;
+    d->resample = keys->resample;
+    d->anisotropy = keys->anisotropy;
+    d->elongation = keys->elongation;
+    d->disorder = keys->disorder;
+    memcpy(d->normals, keys->normals, sizeof d->normals);
     if (flow && keys->flow_friction < keys->friction)
         return tl_node_fail(&s->doc, flow, "%g must not be less than 'friction', %g",
                             keys->flow_friction, keys->friction);
@@ -91,6 +99,11 @@ static talus_status sand_check_law(talus_scene *s) {
         return tl_node_fail_key(&s->doc, flow,
                                 "'flow_friction' needs 'diameter', the grains' diameter, on which "
                                 "the inertial number depends");
+    for (int k = 0; k < s->dim; k++)
+        if (!(keys->normals[k] >= 0.0))
+            return tl_node_fail(&s->doc, tl_node_find(keys->node, "normals"),
+                                "%g along %c; shares must not be negative", keys->normals[k],
+                                "xyz"[k]);
     const int32_t material = tl_scene_find_material(s, keys->material);
     if (material < 0)
         return tl_scene_fail_name(&s->doc, tl_node_find(keys->node, "material"), keys->material,
@@ -179,6 +192,33 @@ static bool sand_is_free(const talus_scene *s, const sand_room *room, const doub
     return true;
 }
 
+// The shape that a fill is kept within.
+typedef struct sand_form {
+    bool any; // there is none
+    talus_shape_def shape;
+    tl_solid *solid; // where its contacts take more than its numbers
+    tl_pose pose;
+} sand_form;
+
+static talus_status sand_make_form(talus_scene *s, tl_sand_fill *fill, sand_form *out) {
+    tl_part_keys *keys = &fill->within;
+    *out = (sand_form){.any = !keys->node};
+    if (out->any) return TALUS_OK;
+    TL_TRY(tl_shape_resolve(s, keys->node, &keys->shape, &out->shape));
+    if (isinf(tl_shape_extent(s->dim, &out->shape)))
+        return tl_node_fail(&s->doc, keys->node, "the shape must be bounded");
+    tl_copy3(keys->at, out->pose.x);
+    TL_TRY(tl_scene_rotation(s, &keys->rotate, out->pose.q));
+    if (out->shape.kind <= TALUS_SHAPE_CYLINDER) return TALUS_OK;
+    return tl_solid_create(s->ctx, s->dim, &out->shape, &out->solid);
+}
+
+static bool sand_is_within(const talus_scene *s, const sand_form *form, const double x[3],
+                           double size) {
+    return form->any ||
+           tl_shape_hits(s->dim, &form->shape, form->solid, &form->pose, NULL, x, 1e-3 * size, 0.0);
+}
+
 // The lattice of a region.
 typedef struct sand_lattice {
     double low[3], step[3];
@@ -232,7 +272,8 @@ static talus_status sand_put(talus_scene *s, const double x[3]) {
     return TALUS_OK;
 }
 
-static talus_status sand_fill_one(talus_scene *s, const sand_room *room, tl_heap *heap) {
+static talus_status sand_fill_one(talus_scene *s, const sand_room *room, const sand_form *form,
+                                  tl_heap *heap) {
     static const double point[3] = {0};
     const tl_sand_fill *fill = heap->fill;
     tl_rng rng = {(uint64_t)fill->seed};
@@ -251,6 +292,7 @@ static talus_status sand_fill_one(talus_scene *s, const sand_room *room, tl_heap
                     x[k] = l.low[k] + (at[k] + 0.5 + shift) * l.step[k];
                 }
                 if (!tl_region_holds(&fill->region, s->dim, x, point, 0.0) ||
+                    !sand_is_within(s, form, x, heap->size) ||
                     !sand_is_free(s, room, x, heap->size))
                     continue;
                 TL_TRY(sand_put(s, x));
@@ -259,23 +301,27 @@ static talus_status sand_fill_one(talus_scene *s, const sand_room *room, tl_heap
     if (heap->count == 0)
         return tl_node_fail(&s->doc, fill->node,
                             "not one particle: the region is smaller than the space between "
-                            "particles, %g m, or lies within bodies",
+                            "particles, %g m, or lies within bodies, or outside 'within'",
                             heap->size);
     return TALUS_OK;
 }
 
 talus_status tl_scene_fill_sand(talus_scene *s) {
     const tl_items *items = &s->keys.sand.fill;
-    const tl_sand_fill *fill = items->data;
+    tl_sand_fill *fill = items->data;
     sand_room room = {0};
     if (!s->keys.sand.node) return TALUS_OK;
-    if (items->count == 0)
+    if (items->count == 0 && s->start_sand_count == 0)
         return tl_node_fail(&s->doc, sand_key(s, "fill"), "has no entries: there is no sand");
     TL_TRY(TL_TAKE(&s->arena, items->count, &s->heap));
     TL_TRY(sand_make_room(s, &room));
     for (int32_t k = 0; k < items->count; k++) {
+        sand_form form;
         s->heap[k].fill = fill + k;
-        TL_TRY(sand_fill_one(s, &room, &s->heap[k]));
+        talus_status status = sand_make_form(s, fill + k, &form);
+        if (status == TALUS_OK) status = sand_fill_one(s, &room, &form, &s->heap[k]);
+        tl_solid_destroy(s->ctx, form.solid);
+        TL_TRY(status);
     }
     return TALUS_OK;
 }
@@ -290,11 +336,19 @@ static talus_status sand_add(const talus_scene *s, const tl_heap *heap, talus_wo
     return status;
 }
 
+// A particle of a recording, as a cube as dense as can be.
+static talus_status sand_add_taken(const talus_scene *s, int64_t i, talus_world *w) {
+    const double *p = s->start_sand + 7 * i, space = p[6] / s->sand.fraction;
+    return talus_world_add_particles(w, 1, p, p + 3, s->dim == 2 ? sqrt(space) : cbrt(space),
+                                     s->sand.fraction);
+}
+
 talus_status tl_scene_add_sand(const talus_scene *s, talus_world *w) {
     talus_status status = TALUS_OK;
     const tl_node *node = s->keys.sand.node;
     if (!node) return TALUS_OK;
     TL_GOTO(talus_world_add_sand(w, &s->sand));
+    for (int64_t i = 0; i < s->start_sand_count; i++) TL_GOTO(sand_add_taken(s, i, w));
     for (int32_t k = 0; k < s->keys.sand.fill.count; k++) TL_GOTO(sand_add(s, &s->heap[k], w));
 done:
     if (status == TALUS_OK || status == TALUS_ERR_MEMORY) return status;

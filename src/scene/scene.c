@@ -39,6 +39,8 @@ static talus_status scene_build(talus_scene *s, const char *name, const char *te
     TL_TRY(tl_scene_check(s));
     TL_TRY(tl_scene_generate(s));
     TL_TRY(tl_scene_check_overlaps(s));
+    TL_TRY(tl_scene_make_rods(s));
+    TL_TRY(tl_scene_check_rod_overlaps(s));
     TL_TRY(tl_scene_fill_sand(s));
     s->doc.set = NULL; // the caller's; no error comes from now on that would show them
     return TALUS_OK;
@@ -103,6 +105,7 @@ void talus_scene_destroy(talus_scene *s) {
     tl_free(s->ctx, s->grain);
     tl_free(s->ctx, s->shape);
     tl_free(s->ctx, s->particle);
+    tl_free(s->ctx, s->fibre);
     talus_scene_destroy(s->start);
     tl_arena_clear(&s->arena);
     tl_free(s->ctx, s);
@@ -153,8 +156,10 @@ talus_scene_info talus_scene_get_info(const talus_scene *s) {
                              .bodies = s->start_count,
                              .free_bodies = s->free_count,
                              .later_bodies = s->grain_count - s->start_count,
-                             .particles = s->particle_count,
+                             .particles = s->particle_count + s->start_sand_count,
                              .sand_bytes = s->sand_bytes,
+                             .rods = s->fibre_count,
+                             .rod_nodes = s->fibre_nodes,
                              .until = k->run.until,
                              .steps = k->run.steps,
                              .frame_interval = k->output.every,
@@ -177,6 +182,11 @@ talus_scene_info talus_scene_get_info(const talus_scene *s) {
 const char *talus_scene_body_name(const talus_scene *s, int32_t body) {
     if (body < 0 || body >= s->grain_count) return "";
     return s->source[s->grain[body].source].name;
+}
+
+const char *talus_scene_rod_name(const talus_scene *s, int32_t rod) {
+    const tl_scene_rod *keys = s->keys.rods.data;
+    return rod >= 0 && rod < s->fibre_count ? keys[s->fibre[rod].source].name : "";
 }
 
 const char *talus_scene_material_name(const talus_scene *s, int32_t material) {
@@ -266,6 +276,7 @@ static talus_status scene_fill_world(const talus_scene *s, talus_world *w) {
             return tl_node_fail(&s->doc, s->source[s->grain[k].source].node, "%s", reason);
         }
     }
+    TL_TRY(tl_scene_add_rods(s, w));
     TL_TRY(tl_scene_add_sand(s, w));
     return tl_scene_add_joints(s, w);
 }

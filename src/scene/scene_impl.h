@@ -4,8 +4,11 @@
 //     check.c     names, shapes, motions, materials   -> source, material
 //     generate.c  bodies one by one (lattice, random) -> grain, shape
 //     sand.c      the box of sand and its particles    -> sand, particle
+//     rods.c      rods: ends, materials, natural shapes -> fibre
+//     rod_place.c, rod_nest.c                where their nodes are
 //     start.c     bodies of a recording               -> grain, shape
 //     overlap.c   who overlaps whom at the start
+//     overlap_rods.c                         the same for rods
 //     rain.c      who enters later
 #ifndef TL_SCENE_SCENE_IMPL_H
 #define TL_SCENE_SCENE_IMPL_H
@@ -49,6 +52,16 @@ typedef struct tl_heap {
     double size, fraction; // edge of the cube that a particle stands for [m]
 } tl_heap;
 
+/// One rod; arrays are in the arena.
+typedef struct tl_fibre {
+    int32_t source, number; // entry of `rods`; number within it
+    int32_t nodes;
+    double *x;               // 3 each
+    const double *natural;   // likewise; NULL: straight
+    const double *curvature; // 3 per inner node, or NULL
+    const double *director;  // 3 per segment, or NULL
+} tl_fibre;
+
 struct talus_scene {
     talus_context *ctx;
     tl_arena arena;
@@ -75,12 +88,17 @@ struct talus_scene {
     double *particle;    // places, 3 each
     int64_t particle_count, particle_room;
     double sand_bytes; // that it takes, estimated
+    tl_fibre *fibre;
+    int32_t fibre_count, fibre_room;
+    int64_t fibre_nodes; // of all of them
     talus_joint_def *joint;
     int32_t joint_count;
     talus_scene *start;     // scene of the recording that bodies were taken from, or NULL
     const char *start_path; // of that recording
     double *start_motion;   // velocity and spin of the bodies taken
-    int32_t depth;          // how many recordings stand behind this scene
+    double *start_sand;     // particles taken: place, velocity, volume; 7 each
+    int64_t start_sand_count;
+    int32_t depth; // how many recordings stand behind this scene
 };
 
 /// Parts of scenes that start from recordings of scenes that do …
@@ -108,6 +126,30 @@ talus_status tl_scene_check_sand(talus_scene *s) TALUS_MUST_CHECK;   // likewise
 /// The particles of the sand, where bodies leave room.
 talus_status tl_scene_fill_sand(talus_scene *s) TALUS_MUST_CHECK;
 talus_status tl_scene_add_sand(const talus_scene *s, talus_world *w) TALUS_MUST_CHECK;
+/// All rods: where they are, and what they are like without loads.
+talus_status tl_scene_make_rods(talus_scene *s) TALUS_MUST_CHECK;
+talus_status tl_scene_check_rod_overlaps(const talus_scene *s) TALUS_MUST_CHECK;
+talus_status tl_scene_add_rods(const talus_scene *s, talus_world *w) TALUS_MUST_CHECK;
+/// The definition of a rod for the world.
+talus_status tl_fibre_def(const talus_scene *s, const tl_fibre *fibre,
+                          talus_rod_def *out) TALUS_MUST_CHECK;
+/// "rod 17 of rods.0 'hair'" for messages.
+void tl_fibre_show(const talus_scene *s, const tl_fibre *fibre, char out[120]);
+/// Another rod of entry `source` with room for its nodes.
+talus_status tl_fibre_add(talus_scene *s, int32_t source, int32_t nodes,
+                          tl_fibre **out) TALUS_MUST_CHECK;
+/// The rods of an entry, where they lie.
+talus_status tl_rods_place(talus_scene *s, int32_t source) TALUS_MUST_CHECK;
+talus_status tl_rods_place_nest(talus_scene *s, int32_t source, int32_t nodes) TALUS_MUST_CHECK;
+/// A helix of equal chords `step` in its own frame, rising along z, begun at the origin; with
+/// `opens` its radius grows from 0 in the first turn.
+void tl_rods_wind(double radius, double pitch, bool opens, double step, int32_t nodes, double *x);
+/// Points of a text file beside the scene, three numbers a line; `value` is in the arena.
+talus_status tl_rods_read_file(const talus_scene *s, const tl_node *node, const char *name,
+                               tl_numbers *out) TALUS_MUST_CHECK;
+/// The entry of `bodies` that a text means: its name, or its number from 0 on.
+talus_status tl_scene_find_body(const talus_scene *s, const tl_node *node, const char *text,
+                                int32_t *out) TALUS_MUST_CHECK;
 /// The material of a name; −1: there is none.
 int32_t tl_scene_find_material(const talus_scene *s, const char *name);
 /// Name of material k of the scene `user`; NULL past the end.
@@ -172,6 +214,11 @@ talus_status tl_scene_rotation(const talus_scene *s, tl_rotate_keys *rotate,
 /// and cylinders count as the balls around them.
 bool tl_scene_hits(const talus_scene *s, int32_t shape, const tl_pose *pose, const tl_walls *walls,
                    const double x[3], double radius, double clearance);
+/// The same for a shape that is not of the scene; `own` is its solid where its contacts take more
+/// than its numbers.
+bool tl_shape_hits(int32_t dim, const talus_shape_def *def, const tl_solid *own,
+                   const tl_pose *pose, const tl_walls *walls, const double x[3], double radius,
+                   double clearance);
 /// The half widths of a shape along the axes, unturned or in any position.
 void tl_shape_wide(int32_t dim, const talus_shape_def *shape, bool turned, double wide[3]);
 

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables. A new key is one row here, one field in schema.h and what is done with it.
-#include "scene/schema.h"
+#include "scene/schema_rows.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// "choice k" of a fixed list.
-#define SCHEMA_CHOICES(name, ...)                                                                  \
-    static const char *name(int k) {                                                               \
-        static const char *const text[] = {__VA_ARGS__};                                           \
-        return k < (int)(sizeof text / sizeof *text) ? text[k] : NULL;                             \
-    }
 #define SCHEMA_TEXT(name, text, what) text,
 SCHEMA_CHOICES(schema_scheme, TALUS_SCHEME_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_spring, TALUS_PENALTY_LIST(SCHEMA_TEXT))
@@ -26,17 +20,8 @@ SCHEMA_CHOICES(schema_precision, TALUS_PRECISION_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_field, TALUS_FIELD_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_face, TALUS_FACE_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_transfer, TALUS_TRANSFER_LIST(SCHEMA_TEXT))
+SCHEMA_CHOICES(schema_stress, TALUS_STRESS_LIST(SCHEMA_TEXT))
 #undef SCHEMA_TEXT
-
-#define ROW(type, field, word, ...) .key = (word), .offset = offsetof(type, field), __VA_ARGS__
-#define NUMBER(u) .kind = TL_KIND_NUMBER, .unit = TL_UNIT_##u
-#define VECTOR(u) .kind = TL_KIND_VECTOR, .unit = TL_UNIT_##u
-#define TURN(u) .kind = TL_KIND_TURN, .unit = TL_UNIT_##u
-#define AT_LEAST(x) .low = (x), .high = INFINITY
-#define ABOVE(x) .low = (x), .high = INFINITY, .above = true
-#define BETWEEN(a, b) .low = (a), .high = (b)
-#define TABLE(rows, ...)                                                                           \
-    { .keys = (rows), __VA_ARGS__ }
 
 // ---- parts of others ----
 
@@ -47,7 +32,7 @@ static const tl_key schema_rotate_keys[] = {
      .text = "angle about the axis, counter-clockwise"},
     {0},
 };
-static const tl_table schema_rotate = TABLE(
+const tl_table tl_rotate_table = TABLE(
     schema_rotate_keys, .name = "a rotation", .path = "rotate", .size = sizeof(tl_rotate_keys),
     .text = "How a body is turned before it is put where it starts.");
 
@@ -83,7 +68,7 @@ static const tl_key schema_keyframe_keys[] = {
     {ROW(tl_keyframe_keys, time, "time", NUMBER(TIME)), .required = true,
      .text = "when the body is there; times ascend"},
     {ROW(tl_keyframe_keys, at, "at", VECTOR(LENGTH)), .required = true, .text = "where"},
-    {ROW(tl_keyframe_keys, rotate, "rotate", .kind = TL_KIND_MAP), .sub = &schema_rotate,
+    {ROW(tl_keyframe_keys, rotate, "rotate", .kind = TL_KIND_MAP), .sub = &tl_rotate_table,
      .absent = "not turned", .text = "how turned"},
     {0},
 };
@@ -170,7 +155,7 @@ static const tl_table schema_solid =
 static const tl_key schema_part_keys[] = {
     {ROW(tl_part_keys, at, "at", VECTOR(LENGTH)), .also = "position, place, centre",
      .initial = "0 m", .text = "where in the clump"},
-    {ROW(tl_part_keys, rotate, "rotate", .kind = TL_KIND_MAP), .sub = &schema_rotate,
+    {ROW(tl_part_keys, rotate, "rotate", .kind = TL_KIND_MAP), .sub = &tl_rotate_table,
      .absent = "not turned", .text = "how turned"},
     {.kind = TL_KIND_INCLUDE, .offset = offsetof(tl_part_keys, shape), .sub = &schema_solid},
     {0},
@@ -216,7 +201,7 @@ static const tl_key schema_body_part_keys[] = {
     {ROW(tl_body_keys, material, "material", .kind = TL_KIND_TEXT), .initial = "default",
      .text = "a name of 'materials'"},
     {ROW(tl_body_keys, rotate, "rotate", .kind = TL_KIND_MAP),
-     .also = "orientation, rotation, angle", .sub = &schema_rotate, .absent = "not turned",
+     .also = "orientation, rotation, angle", .sub = &tl_rotate_table, .absent = "not turned",
      .text = "how it is turned at the start"},
     {ROW(tl_body_keys, velocity, "velocity", VECTOR(VELOCITY)), .initial = "0 m/s",
      .text = "at the start"},
@@ -369,6 +354,9 @@ static const tl_table schema_sand_faces = TABLE(
 static const tl_key schema_sand_fill_keys[] = {
     {ROW(tl_sand_fill, region, "region", .kind = TL_KIND_MAP), .also = "box, volume, where",
      .sub = &schema_region, .required = true, .text = "where; a box is filled exactly"},
+    {ROW(tl_sand_fill, within, "within", .kind = TL_KIND_MAP), .also = "inside, shape",
+     .sub = &schema_part, .absent = "all of the region",
+     .text = "only what is within this shape, which may be of any kind: mesh, clump, turned box"},
     {ROW(tl_sand_fill, per_edge, "per_edge", .kind = TL_KIND_INTEGER),
      .also = "particles, particles_per_cell, count", BETWEEN(1, 16), .initial = "2",
      .text = "particles along the edge of a cell: 2 are 4 a cell in 2D, 8 in 3D"},
@@ -416,6 +404,28 @@ static const tl_key schema_sand_keys[] = {
      .initial = "apic",
      .text = "how velocities go between particles and grid: affine; the grid's, damps rotation; "
              "the grid's change, noisy"},
+    {ROW(tl_sand_keys, stress, "stress", .kind = TL_KIND_CHOICE), .also = "space, stresses",
+     .choice = schema_stress, .initial = "q1",
+     .text =
+         "where stresses live: at nodes; at the corners of each cell; at particles, whose edges "
+         "stay sharp"},
+    {ROW(tl_sand_keys, viscosity, "viscosity", NUMBER(NONE)), .also = "eta", AT_LEAST(0),
+     .initial = "0", .text = "of the grains [Pa s]: a stress besides that of friction"},
+    {ROW(tl_sand_keys, correction, "correction", NUMBER(NONE)), .also = "volume_correction",
+     BETWEEN(0, 1), .initial = "0",
+     .text = "share of what is too dense that each step makes room for"},
+    {ROW(tl_sand_keys, resample, "resample", .kind = TL_KIND_YES_NO), .also = "split, splitting",
+     .initial = "no", .text = "split particles that are drawn out, merge those pressed flat"},
+    {ROW(tl_sand_keys, anisotropy, "anisotropy", NUMBER(NONE)), BETWEEN(0, 0.99), .initial = "0",
+     .text =
+         "of friction, where grains are flat: (1 - a)² of it along their sides; 0: round grains"},
+    {ROW(tl_sand_keys, elongation, "elongation", NUMBER(NONE)), BETWEEN(-1, 1), .initial = "1",
+     .text =
+         "how fast flat grains turn in shear (Jeffery); 1: thin disks, 0: with the flow's spin"},
+    {ROW(tl_sand_keys, disorder, "disorder", NUMBER(NONE)), .also = "brownian", AT_LEAST(0),
+     .initial = "0", .text = "rate, over that of strain, at which their direction is lost"},
+    {ROW(tl_sand_keys, normals, "normals", VECTOR(NONE)), .also = "orientation", .initial = "0",
+     .text = "shares of their normals along the axes at the start; all 0: equal ones"},
     {ROW(tl_sand_keys, material, "material", .kind = TL_KIND_TEXT), .initial = "default",
      .text = "a name of 'materials', for its friction with bodies"},
     {ROW(tl_sand_keys, fill, "fill", .kind = TL_KIND_ITEMS), .also = "particles, regions",
@@ -572,7 +582,7 @@ static const tl_key schema_run_keys[] = {
     {ROW_IN(run, stop_at_rest, "stop_at_rest", .kind = TL_KIND_YES_NO), .initial = "no",
      .text = "end earlier when the kinetic energy stays below rest_energy"},
     {ROW_IN(run, rest_energy, "rest_energy", NUMBER(ENERGY)), ABOVE(0), .initial = "1 nJ",
-     .text = "kinetic energy of a body, or particle of sand, at rest, on average"},
+     .text = "kinetic energy of a body, particle of sand or node of a rod at rest, on average"},
     {0},
 };
 static const tl_key schema_output_keys[] = {
@@ -603,7 +613,8 @@ static const tl_key schema_output_keys[] = {
 static const tl_key schema_start_keys[] = {
     {ROW_IN(start, from, "from", .kind = TL_KIND_TEXT), .also = "file, recording", .required = true,
      .text = "a recording, beside the scene: all its free bodies are there at the start, as its "
-             "last checkpoint has them, except those whose name this scene has too"},
+             "last checkpoint has them, except those whose name this scene has too; and its sand, "
+             "where this scene has 'sand' (with 'fill: []' no other)"},
     {ROW_IN(start, velocities, "velocities", .kind = TL_KIND_YES_NO), .also = "velocity, spin",
      .initial = "yes", .text = "they keep their velocities and spins; no: they begin at rest"},
     {0},
@@ -664,6 +675,8 @@ static const tl_key schema_scene_keys[] = {
      .text = "many bodies"},
     {ROOT(sand, "sand", .kind = TL_KIND_MAP), .sub = &schema_sand, .absent = "none",
      .text = "sand as a continuum"},
+    {ROOT(rods, "rods", .kind = TL_KIND_ITEMS), .also = "fibres, ropes, hair, strands",
+     .sub = &tl_rods_table, .absent = "none", .text = "elastic rods: ropes, hair, wires"},
     {ROOT(start, "start", .kind = TL_KIND_MAP), .sub = &schema_start, .absent = "nothing",
      .text = "bodies from a recording"},
     {ROOT(joints, "joints", .kind = TL_KIND_ITEMS), .sub = &schema_joint, .absent = "none",

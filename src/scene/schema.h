@@ -207,6 +207,7 @@ typedef struct tl_sand_box {
 typedef struct tl_sand_fill {
     const tl_node *node;
     tl_region region;
+    tl_part_keys within;
     int64_t per_edge, seed;
     double jitter, fraction, velocity[3];
 } tl_sand_fill;
@@ -218,9 +219,95 @@ typedef struct tl_sand_keys {
     tl_sand_faces faces;
     double friction, flow_friction, inertial, diameter, density, fraction, cohesion, debonding;
     int32_t transfer; // a talus_transfer
+    int32_t stress;   // a talus_stress
+    double viscosity, correction, anisotropy, elongation, disorder, normals[3];
+    bool resample;
     const char *material;
     tl_items fill; // of tl_sand_fill
 } tl_sand_keys;
+
+/// Where the rods of an entry of `rods` lie at the start: exactly one of these is given.
+typedef struct tl_rod_line {
+    const tl_node *node;
+    double from[3], to[3];
+} tl_rod_line;
+
+typedef struct tl_rod_circle {
+    const tl_node *node;
+    double at[3], radius, axis[3], start, angle;
+} tl_rod_circle;
+
+typedef struct tl_rod_helix {
+    const tl_node *node;
+    double at[3], radius, pitch, turns, axis[3], start;
+} tl_rod_helix;
+
+typedef struct tl_rod_tress {
+    const tl_node *node;
+    double at[3], radius, direction[3], length, spread;
+    int64_t count;
+} tl_rod_tress;
+
+typedef struct tl_rod_cap {
+    const tl_node *node;
+    double at[3], radius, angle, axis[3], length, lift;
+    int64_t count;
+} tl_rod_cap;
+
+typedef struct tl_rod_rope {
+    const tl_node *node;
+    double from[3], to[3], lay, gap;
+    int64_t strands;
+} tl_rod_rope;
+
+typedef struct tl_rod_net {
+    const tl_node *node;
+    double at[3], width, length, gap;
+    int64_t rows, columns;
+    tl_rotate_keys rotate;
+} tl_rod_net;
+
+typedef struct tl_rod_nest {
+    const tl_node *node;
+    double at[3], radius, height, length, tilt, gap;
+    int64_t count, tries;
+} tl_rod_nest;
+
+typedef enum tl_natural { TL_NATURAL_STRAIGHT, TL_NATURAL_PLACED, TL_NATURAL_CURL } tl_natural;
+
+/// The shape that rods have without loads.
+typedef struct tl_rod_natural {
+    const tl_node *node;
+    int32_t shape; // a tl_natural
+    double radius, pitch;
+    bool placed;
+    tl_numbers points;
+    const char *file;
+} tl_rod_natural;
+
+/// An entry of `rods`.
+typedef struct tl_scene_rod {
+    const tl_node *node;
+    const char *name;
+    int32_t model; // a talus_rod_kind
+    tl_rod_line line;
+    tl_numbers points;
+    const char *file;
+    tl_rod_circle circle;
+    tl_rod_helix helix;
+    tl_rod_tress tress;
+    tl_rod_cap cap;
+    tl_rod_rope rope;
+    tl_rod_net net;
+    tl_rod_nest nest;
+    int64_t nodes, pieces, seed;
+    double radius, density, young, shear, damping, drag, velocity[3];
+    tl_rod_natural natural;
+    const char *material;
+    int32_t start, end; // a talus_rod_end each
+    const char *start_body, *end_body;
+    bool self_contact;
+} tl_scene_rod;
 
 typedef struct tl_scene_joint {
     const tl_node *node;
@@ -266,7 +353,7 @@ typedef struct tl_scene_keys {
         bool warm_start;
         const tl_node *options;
     } solver;
-    tl_items materials, pairs, shapes, bodies, grains, joints;
+    tl_items materials, pairs, shapes, bodies, grains, rods, joints;
     tl_sand_keys sand;
     struct {
         const tl_node *node;
@@ -289,7 +376,9 @@ typedef struct tl_scene_keys {
     } start;
 } tl_scene_keys;
 
-extern const tl_table tl_scene_table; // the root
+extern const tl_table tl_scene_table;  // the root
+extern const tl_table tl_rods_table;   // an entry of `rods`
+extern const tl_table tl_rotate_table; // a rotation
 
 const char *tl_kind_text(tl_kind kind);
 /// "[0, 1]", "> 0", the choices …; "" where everything is allowed.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies from a recording: the free bodies of its last checkpoint become bodies of this scene.
+// Bodies and sand from a recording: the free bodies of its last checkpoint become bodies of this
+// scene, and its particles, where this scene has sand, particles of that.
 // Their shapes, masses and damping are those of the recorded scene, which is read again; their
 // materials are this scene's of the same names.
 #include "base/vec3.h"
@@ -110,6 +111,22 @@ static talus_status start_take_body(start_taker *t, int32_t body) {
     return TALUS_OK;
 }
 
+static talus_status start_take_sand(talus_scene *s, const talus_world *w) {
+    static const double rest[3] = {0};
+    talus_sand_view v;
+    talus_world_sand(w, &v);
+    if (!s->keys.sand.node || v.count == 0) return TALUS_OK;
+    TL_TRY(TL_TAKE(&s->arena, 7 * v.count, &s->start_sand));
+    for (int64_t i = 0; i < v.count; i++) {
+        double *to = s->start_sand + 7 * i;
+        tl_copy3(v.position + 3 * i, to);
+        tl_copy3(s->keys.start.velocities ? v.velocity + 3 * i : rest, to + 3);
+        to[6] = v.volume[i];
+    }
+    s->start_sand_count = v.count;
+    return TALUS_OK;
+}
+
 static talus_status start_take(talus_scene *s, const talus_world *w) {
     start_taker t = {.s = s, .from = s->start, .world = w};
     talus_world_bodies(w, &t.bodies);
@@ -119,9 +136,12 @@ static talus_status start_take(talus_scene *s, const talus_world *w) {
     TL_TRY(TL_TAKE(&s->arena, s->start->shape_count, &t.shape));
     for (int32_t k = 0; k < s->start->shape_count; k++) t.shape[k] = -1;
     for (int32_t k = 0; k < t.bodies.count; k++) TL_TRY(start_take_body(&t, k));
-    if (t.count == 0)
-        return tl_node_fail_key(&s->doc, tl_node_find(s->keys.start.node, "from"),
-                                "the recording has no free bodies that this scene does not have");
+    TL_TRY(start_take_sand(s, w));
+    if (t.count == 0 && s->start_sand_count == 0)
+        return tl_node_fail_key(
+            &s->doc, tl_node_find(s->keys.start.node, "from"),
+            "the recording has no free bodies that this scene does not have, and "
+            "no sand that it could take");
     return TALUS_OK;
 }
 

@@ -23,6 +23,7 @@
     X(TL_UNIT_TORQUE, "torque")                                                                    \
     X(TL_UNIT_STIFFNESS, "stiffness")                                                              \
     X(TL_UNIT_DAMPING, "damping")                                                                  \
+    X(TL_UNIT_VISCOSITY, "viscosity")                                                              \
     X(TL_UNIT_PRESSURE, "pressure")                                                                \
     X(TL_UNIT_ENERGY, "energy")                                                                    \
     X(TL_UNIT_INERTIA, "moment of inertia")                                                        \

@@ -9,39 +9,30 @@
 #define LANES TL_LANES
 #define EACH_LANE for (int lane = 0; lane < LANES; lane++)
 #define EACH_AXIS for (int k = 0; k < 3; k++)
-// How far H may be from that of balls: rounding, in units of its entries.
-#define BALLS_ROUNDING 1e-13
 
 // ---- recognition -------------------------------------------------------------------------------
-
-// The arm ρ of one side, whose rows are ±e_i (`sign`) and −ρ n × e_i; false where they are not.
-static bool balls_arm(const double *h, double sign, const double e[9], double *arm) {
-    double c[3], size = 0.0;
-    tl_cross3(e, e + 3, c);
-    *arm = -tl_dot3(h + 9, c);
-    for (int i = 0; i < 3; i++) {
-        tl_cross3(e, e + 3 * (ptrdiff_t)i, c);
-        EACH_AXIS {
-            if (fabs(h[6 * i + k] - sign * e[3 * i + k]) > BALLS_ROUNDING) return false;
-            size = fmax(size, fabs(h[6 * i + 3 + k] + *arm * c[k]));
-        }
-    }
-    return size <= BALLS_ROUNDING * fabs(*arm);
-}
 
 // The frame of contact i, one vector a row, and the arms of its sides.
 static bool balls_contact(const talus_problem *p, int32_t i, double e[9], double arm[2]) {
     const int64_t first = p->h_start[i], sides = p->h_start[i + 1] - first;
+    arm[1] = 0.0;
+    if (!p->h_block) {
+        const talus_ball_rows *b = &p->balls;
+        tl_ball_frame(b, i, e);
+        for (int k = 0; b->back && b->back[i] && k < 9; k++) e[k] = -e[k];
+        for (int64_t k = 0; k < sides; k++) arm[k] = b->arm[first + k];
+        return true;
+    }
     const double *h = p->h_block + p->h_offset[first];
     if (sides < 1 || sides > 2) return false;
     for (int k = 0; k < 3; k++) tl_copy3(h + 6 * (ptrdiff_t)k, e + 3 * (ptrdiff_t)k);
     for (int a = 0; a < 3; a++)
         for (int b = 0; b <= a; b++)
             if (fabs(tl_dot3(e + 3 * (ptrdiff_t)a, e + 3 * (ptrdiff_t)b) - (a == b)) >
-                4.0 * BALLS_ROUNDING)
+                4.0 * TL_BALL_ROUNDING)
                 return false;
-    arm[1] = 0.0;
-    return balls_arm(h, 1.0, e, arm) && (sides == 1 || balls_arm(h + 18, -1.0, e, arm + 1));
+    return tl_ball_arm(h, 1.0, e, arm) &&
+           (sides == 1 || tl_ball_arm(h + TL_BALL_BLOCK, -1.0, e, arm + 1));
 }
 
 bool tl_balls_are(const talus_problem *p) {
@@ -134,8 +125,8 @@ bool tl_balls_import(const talus_problem *p, const tl_plan *plan, const double *
     bool none = true;
     for (int32_t row = 0; row < plan->rows; row++) {
         const int32_t i = plan->order[row];
-        double x[3] = {0.0, 0.0, 0.0};
-        const double *h = i < 0 ? NULL : p->h_block + p->h_offset[p->h_start[i]];
+        double x[3] = {0.0, 0.0, 0.0}, room[TL_BALL_BLOCK];
+        const double *h = i < 0 ? NULL : tl_problem_h(p, i, p->h_start[i], room);
         for (int j = 0; i >= 0 && j < 3; j++)
             tl_axpy3(x, r[3 * (int64_t)i + j], h + 6 * (ptrdiff_t)j, x);
         EACH_AXIS {
@@ -150,8 +141,8 @@ void tl_balls_export(const talus_problem *p, const tl_plan *plan, const double *
     for (int32_t row = 0; row < plan->rows; row++) {
         const int32_t i = plan->order[row];
         if (i < 0) continue;
-        double x[3], *out = r + 3 * (int64_t)i;
-        const double *h = p->h_block + p->h_offset[p->h_start[i]];
+        double x[3], *out = r + 3 * (int64_t)i, room[TL_BALL_BLOCK];
+        const double *h = tl_problem_h(p, i, p->h_start[i], room);
         EACH_AXIS x[k] = from[((int64_t)(row / LANES) * 3 + k) * LANES + row % LANES];
         for (int j = 0; j < 3; j++) out[j] = tl_dot3(h + 6 * (ptrdiff_t)j, x);
         // rounding must not leave the cone

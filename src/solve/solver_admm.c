@@ -192,6 +192,7 @@ static talus_status admm_prepare(talus_solver *base, const talus_problem *p) {
     const admm_options *opt = base->options;
     talus_context *ctx = base->ctx;
     int32_t bad;
+    TL_TRY(tl_problem_write_h(p));
     TL_TRY(tl_primal_prepare(base, p, p->is_global, ADMM_STACKS, 1));
     for (int64_t k = primal->dual.size; k < primal->stack; k++) primal->omega[k] /= ADMM_CONSTRAINT;
     primal->growth = TL_PRIMAL_DECREASE;

@@ -62,7 +62,7 @@ static void frozen_clear(talus_solver *base) {
 static void frozen_impose(frozen *f) {
     tl_problem_view *v = &f->outer.view;
     for (int32_t i = 0; i < v->of->count && !f->tangential; i++)
-        v->problem.yield[i] = f->outer.dual.law[i].yield + f->s[i];
+        v->problem.own.yield[i] = f->outer.dual.law[i].yield + f->s[i];
     if (f->tangential) tl_problem_view_shift(v, f->s);
 }
 
@@ -118,7 +118,7 @@ static talus_status frozen_prepare(talus_solver *base, const talus_problem *p, b
     // kind that it will get, so that it can refuse it.
     for (int32_t i = 0; i < p->count; i++) {
         const tl_law *law = &f->outer.dual.law[i];
-        if (!tangential && !isinf(law->mu)) f->outer.view.problem.mu[i] = law->zeta;
+        if (!tangential && !isinf(law->mu)) f->outer.view.problem.own.mu[i] = law->zeta;
         f->s[i] = tl_shift_coefficient(law);
     }
     frozen_impose(f);

@@ -90,9 +90,11 @@ void tl_splitting_clear(talus_solver *base) {
     }
     tl_free(ctx, s->asleep);
     tl_free(ctx, s->schur);
+    tl_free(ctx, s->axes);
     tl_free(ctx, s->sound);
     s->asleep = NULL;
     s->schur = NULL;
+    s->axes = NULL;
     s->sound = NULL;
 }
 
@@ -149,8 +151,11 @@ static void splitting_row(tl_splitting *s, int32_t row) {
     tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
     if (s->associated) law.zeta = law.mu;
     const bool coulomb = splitting_is_coulomb(&law);
-    if (s->sound) s->sound[row] = coulomb && (d == 2 || tl_schur_make(a, &s->schur[row]));
-    const bool sound = d == 3 && s->sound && s->sound[row]; // needs no inverse
+    if (s->sound)
+        s->sound[row] = coulomb && (d == 2   ? true
+                                    : d == 3 ? tl_schur_make(a, &s->schur[row])
+                                             : tl_axes_make(a, &s->axes[row]));
+    const bool sound = d > 2 && s->sound && s->sound[row]; // needs no inverse
     if (!sound && !splitting_invert(d, a, inverse)) {
         beta += 1e-8 * high;
         for (int k = 0; k < d; k++) a[k * d + k] += 1e-8 * high;
@@ -284,7 +289,7 @@ static talus_status splitting_balls(tl_splitting *s, const talus_problem *p) {
 // (slide.h), and the few blocks that are too badly conditioned for it are solved as they come.
 static bool splitting_inverts(const tl_splitting *s) {
     const talus_problem *p = s->w.problem;
-    if (p->dim != 3 || p->changes) return true;
+    if (p->dim == 2 || p->changes) return true;
     for (int32_t i = 0; i < p->count; i++) {
         const tl_law law = tl_problem_law(p, i);
         if (!splitting_is_coulomb(&law)) return true;
@@ -325,12 +330,15 @@ static talus_status splitting_memory(tl_splitting *s) {
     TL_TRY(splitting_room(ctx, momentum && loose, s->w.dof, &s->z_push));
     TL_TRY(splitting_room(ctx, momentum && loose, s->w.dof, &s->z_before));
     TL_TRY(splitting_room(ctx, true, (int64_t)s->plan.chunk_count * TL_PARTS, &s->part));
-    tl_free(ctx, single && d < 6 ? NULL : s->sound);
-    if (!single || d == 6) s->sound = NULL;
-    if (single && d < 6) TL_TRY(TL_RESERVE(ctx, rows, &s->sound));
+    tl_free(ctx, single ? NULL : s->sound);
+    if (!single) s->sound = NULL;
+    if (single) TL_TRY(TL_RESERVE(ctx, rows, &s->sound));
     tl_free(ctx, single && d == 3 ? NULL : s->schur);
     if (!single || d != 3) s->schur = NULL;
     if (single && d == 3) TL_TRY(TL_RESERVE(ctx, rows, &s->schur));
+    tl_free(ctx, single && d == 6 ? NULL : s->axes);
+    if (!single || d != 6) s->axes = NULL;
+    if (single && d == 6) TL_TRY(TL_RESERVE(ctx, rows, &s->axes));
     tl_free(ctx, opt->sleep > 0 ? NULL : s->asleep);
     if (opt->sleep == 0) s->asleep = NULL;
     if (opt->sleep > 0) TL_TRY(TL_RESERVE(ctx, rows, &s->asleep)); // a solve clears it

@@ -55,8 +55,9 @@ typedef struct tl_splitting {
     double *law;   // mu, zeta, yield
     // By rows.
     double *inverse; // d * d: of W_ii + β; NULL with lanes, and where no block needs it
-    bool *sound;     // d < 6: the quick ways of slide.h may be taken; NULL with lanes
+    bool *sound;     // the quick ways of slide.h and axes.h may be taken; NULL with lanes
     tl_schur *schur; // d = 3, where sound; NULL with lanes
+    tl_axes *axes;   // d = 6, likewise
     double *rho;     // step
     double *beta;    // proximal term
     double *lambda;  // λmax(W_ii), or a bound where none of the options needs it

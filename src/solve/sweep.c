@@ -3,10 +3,12 @@
 // solver for r_i, and, matrix-free, adds (N Hᵀ)_i Δr_i to z. With a proximal term β the block
 // solved is W_ii + β with b − β r_i: the same fixed points, a gentler way there.
 #include "solve/sweep.h"
+#include "cone/axes.h"
 #include "cone/nonsmooth.h"
 #include "cone/slide.h"
 #include "linalg/dense_inline.h"
 #include "problem/row_product.h"
+#include "problem/strain.h"
 #include "solve/measure.h"
 #include <math.h>
 #include <string.h>
@@ -19,8 +21,12 @@ TL_INLINE void sweep_add_others(int d, const tl_splitting *s, int32_t row, const
         tl_row_product(d, w, row, s->r, b);
         return;
     }
-    if (d == 3 && w->width == 6)
+    if (d == 6 && w->gradient && w->strain[w->order[row]])
+        tl_strain_velocity(w, w->order[row], s->z, b);
+    else if (d == 3 && w->width == 6)
         tl_row_velocity(3, 6, w, w->order[row], s->z, b);
+    else if (d == 3 && w->width == 2)
+        tl_row_velocity(3, 2, w, w->order[row], s->z, b);
     else if (d == 6 && w->width == 3)
         tl_row_velocity(6, 3, w, w->order[row], s->z, b);
     else
@@ -46,8 +52,12 @@ TL_INLINE void sweep_spread(int d, const tl_splitting *s, int32_t row, const dou
         const double *y = w->y + (int64_t)block * d * w->dof;
         for (int i = 0; i < d; i++, y += w->dof)
             for (int32_t m = 0; m < w->dof; m++) s->z[m] += y[m] * delta[i];
+    } else if (d == 6 && w->gradient && w->strain[block]) {
+        tl_strain_spread(w, block, delta, s->z);
     } else if (d == 3 && w->width == 6) {
         tl_row_spread(3, 6, w, block, w->inverse, delta, s->z);
+    } else if (d == 3 && w->width == 2) {
+        tl_row_spread(3, 2, w, block, w->inverse, delta, s->z);
     } else if (d == 6 && w->width == 3) {
         tl_row_spread(6, 3, w, block, w->inverse, delta, s->z);
     } else {
@@ -111,8 +121,9 @@ TL_INLINE bool sweep_skips(const tl_sweep *sweep, int32_t row) {
 // The quick way to solve a block, for blocks that `sound` marks.
 TL_INLINE bool sweep_quick(int d, const tl_sweep *sweep, int32_t row, const double *b, double *r) {
     const tl_splitting *s = sweep->s;
-    if (d == 6 || !s->sound[row]) return false;
+    if (!s->sound[row]) return false;
     const double *w = s->block + (int64_t)row * d * d, mu = s->law[3 * (int64_t)row];
+    if (d == 6) return axes_quick(&s->axes[row], mu, b, sweep->control.tolerance, r);
     return d == 2 ? slide_quick_2(w, mu, b, r)
                   : slide_quick_3(&s->schur[row], w, mu, b, sweep->control.tolerance, r);
 }
@@ -120,10 +131,10 @@ TL_INLINE bool sweep_quick(int d, const tl_sweep *sweep, int32_t row, const doub
 // The one-contact solver on one block. False when it failed; r is then its best.
 TL_INLINE bool sweep_local(int d, const tl_sweep *sweep, int32_t row, const double *b, double *r) {
     const tl_splitting *s = sweep->s;
-    const bool sound = d == 3 && s->sound[row];
+    const bool sound = d > 2 && s->sound[row];
     const tl_local p = {.w = s->block + (int64_t)row * d * d,
                         .inv = sound || !s->inverse ? NULL : s->inverse + (int64_t)row * d * d,
-                        .schur = sound ? &s->schur[row] : NULL,
+                        .schur = d == 3 && sound ? &s->schur[row] : NULL,
                         .b = b,
                         .law = sweep_law(s, row),
                         .rho = s->rho[row]};
@@ -186,9 +197,11 @@ TL_INLINE void sweep_fetch(const tl_splitting *s, int32_t group) {
     for (int lane = 0; lane < TL_LANES; lane++) {
         const int32_t i = w->order[group * TL_LANES + lane];
         if (i < 0) continue;
-        const int64_t first = start[i] * w->dim * w->width, last = start[i + 1] * w->dim * w->width;
-        for (int64_t k = first; k < last; k += TL_ALIGN / (int64_t)sizeof *w->h) {
-            TL_PREFETCH(w->h + k);
+        const int64_t size = w->gradient ? 3 : (int64_t)w->dim * w->width;
+        const double *h = w->gradient ? w->gradient : w->h;
+        for (int64_t k = start[i] * size; k < start[i + 1] * size;
+             k += TL_ALIGN / (int64_t)sizeof *h) {
+            TL_PREFETCH(h + k);
             if (w->y) TL_PREFETCH(w->y + k);
         }
     }
@@ -200,7 +213,7 @@ TL_INLINE void sweep_chunk(int d, const tl_sweep *sweep, int32_t chunk, bool bac
     sweep_tally t = {0};
     for (int32_t k = 0; k < last - first; k++) {
         const int32_t group = backwards ? last - 1 - k : first + k;
-        if (!s->w.assembled && s->w.width > 0 && k + 1 < last - first)
+        if (!s->w.assembled && (s->w.width > 0 || s->w.gradient) && k + 1 < last - first)
             sweep_fetch(s, backwards ? group - 1 : group + 1);
         if (sweep->lanes)
             sweep_group_lanes(d, sweep, group, &t);

@@ -9,71 +9,60 @@
 #include "base/thread.h"
 #include "base/timer.h"
 #include "base/vec3.h"
+#include "problem/problem_impl.h"
 #include "world/world_impl.h"
+#include <stdatomic.h>
 #include <string.h>
 
 // ---- memory ------------------------------------------------------------------------------------
 
-// Make an array of the stage hold `need` values; what it held is lost. Arrays that share a room are
-// grown together, the room being set after the last.
-static talus_status stage_room(talus_context *ctx, int64_t room, int64_t need, size_t size,
-                               void *array) {
-    return need <= room ? TALUS_OK : tl_realloc(ctx, 0, need + need / 8, size, array);
-}
-
-static void stage_set_room(int64_t need, int64_t *room) {
-    if (need > *room) *room = need + need / 8;
-}
-
 talus_status tl_stage_reserve_items(talus_context *ctx, tl_stage *s, int64_t items) {
-    const int64_t need = items + 1; // never none, so that there is an array
-    TL_TRY(stage_room(ctx, s->item_room, need, sizeof *s->pose, &s->pose));
-    TL_TRY(stage_room(ctx, s->item_room, need, sizeof *s->group_of, &s->group_of));
-    stage_set_room(need, &s->item_room);
-    return TALUS_OK;
+    TL_TRY(TL_RESERVE(ctx, items + 1, &s->pose)); // never none, so that there is an array
+    return TL_RESERVE(ctx, items + 1, &s->group_of);
 }
 
 static talus_status stage_reserve_groups(talus_context *ctx, tl_stage *s, int64_t groups) {
-    TL_TRY(stage_room(ctx, s->group_room, groups + 1, sizeof *s->group_start, &s->group_start));
-    TL_TRY(stage_room(ctx, s->group_room, groups + 1, sizeof *s->acting, &s->acting));
-    TL_TRY(stage_room(ctx, s->group_room, groups + 1, sizeof *s->mass_at, &s->mass_at));
-    stage_set_room(groups + 1, &s->group_room);
-    return TALUS_OK;
+    TL_TRY(TL_RESERVE(ctx, groups + 1, &s->group_start));
+    TL_TRY(TL_RESERVE(ctx, groups + 1, &s->acting));
+    TL_TRY(TL_RESERVE(ctx, groups + 1, &s->band));
+    return TL_RESERVE(ctx, groups + 1, &s->mass_at);
 }
 
 static talus_status stage_reserve_motion(talus_context *ctx, tl_stage *s, int64_t dof,
                                          int64_t mass) {
-    TL_TRY(stage_room(ctx, s->dof_room, dof, sizeof *s->f, &s->f));
-    TL_TRY(stage_room(ctx, s->dof_room, dof, sizeof *s->before, &s->before));
-    stage_set_room(dof, &s->dof_room);
-    TL_TRY(stage_room(ctx, s->mass_room, mass, sizeof *s->mass, &s->mass));
-    stage_set_room(mass, &s->mass_room);
+    TL_TRY(TL_RESERVE(ctx, dof, &s->f));
+    TL_TRY(TL_RESERVE(ctx, dof, &s->before));
+    return TL_RESERVE(ctx, mass, &s->mass);
+}
+
+// Room for `need` numbers, or none where they are not needed.
+static talus_status stage_optional(talus_context *ctx, bool needed, int64_t need, double **array) {
+    if (needed) return TL_RESERVE(ctx, need, array);
+    tl_free(ctx, *array);
+    *array = NULL;
     return TALUS_OK;
 }
 
-static talus_status stage_reserve_contacts(talus_context *ctx, tl_stage *s, bool impact,
-                                           int64_t n) {
-    const int64_t room = s->contact_room;
-    double **const wide[] = {&s->w, &s->given, &s->r};
-    TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->h_start, &s->h_start));
-    TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->h_value, &s->h_value));
-    TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->mu, &s->mu));
-    TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->yield, &s->yield));
-    TL_TRY(stage_room(ctx, room, n + 1, sizeof *s->tension, &s->tension));
-    for (size_t k = 0; k < sizeof wide / sizeof *wide; k++)
-        TL_TRY(stage_room(ctx, s->row_room, (n + 1) * s->size, sizeof(double), wide[k]));
-    if (impact)
-        TL_TRY(stage_room(ctx, s->row_room, (n + 1) * s->size, sizeof *s->prior, &s->prior));
-    stage_set_room((n + 1) * s->size, &s->row_room);
-    stage_set_room(n + 1, &s->contact_room);
-    return TALUS_OK;
+static talus_status stage_reserve_contacts(talus_world *w, int64_t n) {
+    talus_context *ctx = w->ctx;
+    tl_stage *s = &w->stage;
+    const int64_t rows = (n + 1) * s->size;
+    const bool driven = w->model_count > 1 || w->rigid->script_count > 0 || s->ties.drives > 0;
+    const bool laws = n > s->contacts;
+    TL_TRY(TL_RESERVE(ctx, n + 1, &s->h_start));
+    TL_TRY(TL_RESERVE(ctx, n + 1, &s->mu));
+    TL_TRY(TL_RESERVE(ctx, rows, &s->w));
+    TL_TRY(TL_RESERVE(ctx, rows, &s->r));
+    TL_TRY(stage_optional(ctx, driven, rows, &s->given));
+    TL_TRY(stage_optional(ctx, laws, n + 1, &s->yield));
+    return stage_optional(ctx, laws, n + 1, &s->tension);
 }
 
 void tl_stage_clear(talus_context *ctx, tl_stage *s) {
-    void *const owned[] = {s->pose,    s->group_of, s->group_start, s->acting,  s->mass,
-                           s->f,       s->before,   s->h_start,     s->h_value, s->h_body,
-                           s->h_block, s->w,        s->given,       s->prior,   s->mu,
-                           s->r,       s->yield,    s->mass_at,     s->tension};
+    void *const owned[] = {
+        s->pose,    s->group_of, s->group_start, s->acting,  s->mass,    s->f,     s->before,
+        s->h_start, s->h_value,  s->h_body,      s->h_block, s->w,       s->given, s->arm,
+        s->mu,      s->r,        s->yield,       s->mass_at, s->tension, s->back,  s->band};
     tl_ties_clear(ctx, &s->ties);
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(ctx, owned[k]);
     *s = (tl_stage){0};
@@ -120,7 +109,10 @@ static talus_status stage_motion(talus_world *w, const tl_step *step) {
         m->ops->groups(m, s->group_start + s->first_group[k], s->group_of + s->first_item[k]);
         for (int32_t i = s->first_item[k]; i < s->first_item[k + 1]; i++)
             if (s->group_of[i] >= 0) s->group_of[i] += s->first_group[k];
+        for (int32_t g = s->first_group[k]; g < s->first_group[k + 1]; g++)
+            s->band[g] = m->ops->band ? m->ops->band(m, g - s->first_group[k]) : -1;
     }
+    for (int64_t g = s->groups; g < s->groups + idle; g++) s->band[g] = -1;
     int64_t mass = 0;
     int32_t first = 0;
     for (int32_t g = 0; g < s->groups; g++) { // sizes become starts
@@ -128,7 +120,7 @@ static talus_status stage_motion(talus_world *w, const tl_step *step) {
         s->group_start[g] = first;
         s->mass_at[g] = mass;
         first += own;
-        mass += s->diagonal ? own : (int64_t)own * own;
+        mass += s->diagonal ? own : (int64_t)own * (s->band[g] >= 0 ? s->band[g] + 1 : own);
     }
     s->group_start[s->groups] = s->dof = first;
     s->mass_at[s->groups] = mass;
@@ -148,6 +140,13 @@ static talus_status stage_motion(talus_world *w, const tl_step *step) {
 
 int32_t tl_stage_size(const tl_stage *s, int32_t group) {
     return group < 0 ? 0 : s->group_start[group + 1] - s->group_start[group];
+}
+
+int64_t tl_stage_mass_at(const tl_stage *s, int32_t group, int32_t k) {
+    const int32_t step = s->diagonal           ? 1
+                         : s->band[group] >= 0 ? s->band[group] + 1
+                                               : tl_stage_size(s, group) + 1;
+    return s->mass_at[group] + (int64_t)k * step;
 }
 
 // The group of the item of another model that a block acts on; −1: there is none, or its motion is
@@ -184,24 +183,25 @@ static void stage_add_idle(talus_world *w) {
     }
 }
 
-// Where the blocks of every contact are.
-static talus_status stage_layout(talus_world *w) {
-    tl_stage *s = &w->stage;
+// Where the blocks of every contact begin and, unless `value` is NULL, their values.
+static void stage_layout(const talus_world *w, int64_t *value) {
+    const tl_stage *s = &w->stage;
     const bool pads = s->size > w->def.dim;
-    s->h_start[0] = s->h_value[0] = 0;
+    s->h_start[0] = 0;
+    if (value) value[0] = 0;
     for (int32_t i = 0; i < s->contacts; i++) {
         const int32_t a = s->group_of[s->touch[i].a], b = s->group_of[s->touch[i].b];
         const int32_t size = tl_stage_size(s, a) + (a == b ? 0 : tl_stage_size(s, b)) +
                              (pads ? tl_stage_idle_size(w) : 0);
         s->h_start[i + 1] = s->h_start[i] + (a >= 0) + (b >= 0 && a != b) + pads;
-        s->h_value[i + 1] = s->h_value[i] + (int64_t)s->size * size;
+        if (value) value[i + 1] = value[i] + (int64_t)s->size * size;
     }
     for (int32_t i = s->contacts; i < s->first_block[0]; i++) {
         int32_t blocks;
         int64_t values;
         tl_ties_layout(w, i - s->contacts, &blocks, &values);
         s->h_start[i + 1] = s->h_start[i] + blocks;
-        s->h_value[i + 1] = s->h_value[i] + values;
+        if (value) value[i + 1] = value[i] + values;
     }
     for (int k = 0; k < w->model_count; k++)
         for (int32_t i = s->first_block[k]; i < s->first_block[k + 1]; i++) {
@@ -211,19 +211,26 @@ static talus_status stage_layout(talus_world *w) {
             int32_t size = tl_stage_size(s, other);
             for (int32_t e = 0; e < n; e++) size += tl_stage_size(s, s->first_group[k] + group[e]);
             s->h_start[i + 1] = s->h_start[i] + (other >= 0) + n;
-            s->h_value[i + 1] = s->h_value[i] + (int64_t)s->size * size;
+            if (value) value[i + 1] = value[i] + (int64_t)s->size * size;
         }
-    const int64_t blocks = s->h_start[s->blocks] + 1, values = s->h_value[s->blocks] + 1;
-    TL_TRY(stage_room(w->ctx, s->block_room, blocks, sizeof *s->h_body, &s->h_body));
-    stage_set_room(blocks, &s->block_room);
-    TL_TRY(stage_room(w->ctx, s->value_room, values, sizeof *s->h_block, &s->h_block));
-    stage_set_room(values, &s->value_room);
-    return TALUS_OK;
+}
+
+// Whether all blocks may turn out to be those of balls: contacts in space and nothing else, between
+// groups of six.
+static bool stage_may_be_balls(const talus_world *w) {
+    const tl_stage *s = &w->stage;
+    if (s->size != 3 || w->def.dim != 3 || s->blocks != s->contacts || s->ties.rows > 0)
+        return false;
+    for (int32_t g = 0; g < s->groups; g++)
+        if (tl_stage_size(s, g) != 6) return false;
+    return true;
 }
 
 typedef struct stage_fill {
     talus_world *w;
     const tl_step *step;
+    bool balls;        // blocks are to be kept as arms
+    atomic_bool other; // but one is not of a ball
 } stage_fill;
 
 const tl_model *tl_stage_model(const talus_world *w, int32_t item, int32_t *own) {
@@ -239,6 +246,15 @@ static void stage_side(const stage_fill *f, int32_t item, const double arm[3],
     int32_t own;
     const tl_model *m = tl_stage_model(f->w, item, &own);
     m->ops->row(m, f->step, own, f->w->stage.pose + item, arm, direction, rows, out);
+}
+
+// Add the share of given motions in the velocity of a side that is not given as a whole.
+static void stage_side_given(const stage_fill *f, int32_t item, const double arm[3],
+                             const double *direction, int32_t rows, double *out) {
+    int32_t own;
+    const tl_model *m = tl_stage_model(f->w, item, &own);
+    if (m->ops->row_given && f->w->stage.group_of[item] >= 0)
+        m->ops->row_given(m, f->step, own, f->w->stage.pose + item, arm, direction, rows, out);
 }
 
 // y += (d × size block) v
@@ -260,8 +276,7 @@ static void stage_pad(const talus_world *w, int32_t i) {
     for (int64_t e = s->h_start[i]; e < s->h_start[i + 1] - 1; e++) {
         const int32_t g = s->h_body[e], n = tl_stage_size(s, g);
         for (int32_t k = 0; k < n; k++)
-            mobility += normal[k] * normal[k] /
-                        s->mass[s->mass_at[g] + (s->diagonal ? k : (int64_t)k * n + k)];
+            mobility += normal[k] * normal[k] / s->mass[tl_stage_mass_at(s, g, k)];
         normal += (int64_t)s->size * n;
     }
     s->h_body[s->h_start[i + 1] - 1] = idle;
@@ -272,53 +287,87 @@ static void stage_pad(const talus_world *w, int32_t i) {
         s->f[s->group_start[idle] + k] = s->before[s->group_start[idle] + k] = 0.0;
 }
 
-static void stage_contact(const stage_fill *f, int32_t i) {
+// Where the rows of a contact's two sides go.
+typedef struct stage_pair {
+    double *a, *b; // blocks of H; NULL: the motion of the side is given
+    double *given; // and its velocity goes here
+} stage_pair;
+
+static void stage_sides(const stage_fill *f, const tl_touch *t, const double frame[9],
+                        const stage_pair *out) {
+    const int32_t dim = f->w->def.dim;
+    double back[9], arm_a[3], arm_b[3];
+    for (int32_t k = 0; k < 3 * dim; k++) back[k] = -frame[k];
+    // Impulse and reaction act at one point, lest they be a couple: midway between the surfaces, or
+    // on the surface of the one side that can move.
+    const double shift = !out->a ? 1.0 : !out->b ? 0.0 : 0.5;
+    tl_axpy3(t->arm_a, -shift * t->gap, t->normal, arm_a);
+    tl_axpy3(t->arm_b, (1.0 - shift) * t->gap, t->normal, arm_b);
+    stage_side(f, t->a, arm_a, frame, dim, out->a ? out->a : out->given);
+    stage_side(f, t->b, arm_b, back, dim, out->b ? out->b : out->given);
+    stage_side_given(f, t->a, arm_a, frame, dim, out->given);
+    stage_side_given(f, t->b, arm_b, back, dim, out->given);
+}
+
+// Keep the rows of contact i as arms; false where they are not those of balls.
+static bool stage_keep_arms(const tl_stage *s, int32_t i, int32_t a, int32_t b,
+                            const double frame[9], const stage_pair *rows) {
+    double *arm = s->arm + s->h_start[i];
+    if (a >= 0 && b >= 0 && b <= a) return false;
+    s->back[i] = a < 0;
+    return (a < 0 || tl_ball_arm(rows->a, 1.0, frame, arm)) &&
+           (b < 0 || tl_ball_arm(rows->b, -1.0, frame, arm + (a >= 0)));
+}
+
+// False: the contact is not one of balls, but had to be.
+static bool stage_contact(const stage_fill *f, int32_t i) {
     const talus_world *w = f->w;
     const tl_stage *s = &w->stage;
     const tl_touch *t = s->touch + i;
-    const int32_t dim = w->def.dim, rows = s->size;
+    const int32_t dim = w->def.dim, size = s->size;
     const int32_t a = s->group_of[t->a], b = s->group_of[t->b];
     const talus_material_def *pair = w->materials.pair +
                                      (int64_t)w->item_material[t->a] * w->materials.count +
                                      w->item_material[t->b];
-    double *h = s->h_block + s->h_value[i], *given = s->given + (int64_t)i * rows;
-    double *offset = s->w + (int64_t)i * rows;
-    double frame[9], back[9];
+    double *offset = s->w + (int64_t)i * size, frame[9], room[2 * TL_BALL_BLOCK];
+    double given[TL_STAGE_ROWS] = {0.0};
+    double *h = f->balls ? room : s->h_block + s->h_value[i];
+    const int64_t values = f->balls ? 2 * TL_BALL_BLOCK : s->h_value[i + 1] - s->h_value[i];
     tl_frame(dim, t->normal, frame);
-    for (int32_t k = 0; k < 3 * dim; k++) back[k] = -frame[k];
-    memset(h, 0, (size_t)(s->h_value[i + 1] - s->h_value[i]) * sizeof *h);
-    memset(given, 0, (size_t)rows * sizeof *given);
+    memset(h, 0, (size_t)values * sizeof *h);
 
     // the block of the lower group comes first
-    double *h_a = b >= 0 && b < a ? h + (int64_t)rows * tl_stage_size(s, b) : h;
-    double *h_b = a >= 0 && a < b ? h + (int64_t)rows * tl_stage_size(s, a) : h;
+    const stage_pair rows = {.a = a < 0             ? NULL
+                                  : b >= 0 && b < a ? h + (int64_t)size * tl_stage_size(s, b)
+                                                    : h,
+                             .b = b < 0             ? NULL
+                                  : a >= 0 && a < b ? h + (int64_t)size * tl_stage_size(s, a)
+                                                    : h,
+                             .given = given};
     int32_t *body = s->h_body + s->h_start[i];
     if (a >= 0) body[b >= 0 && b < a] = a;
     if (b >= 0) body[a >= 0 && a < b] = b;
-    // Impulse and reaction act at one point, lest they be a couple: midway between the surfaces, or
-    // on the surface of the one side that can move.
-    const double shift = a < 0 ? 1.0 : b < 0 ? 0.0 : 0.5;
-    double arm_a[3], arm_b[3];
-    tl_axpy3(t->arm_a, -shift * t->gap, t->normal, arm_a);
-    tl_axpy3(t->arm_b, (1.0 - shift) * t->gap, t->normal, arm_b);
-    stage_side(f, t->a, arm_a, frame, dim, a >= 0 ? h_a : given);
-    stage_side(f, t->b, arm_b, back, dim, b >= 0 ? h_b : given);
+    stage_sides(f, t, frame, &rows);
+    if (f->balls && !stage_keep_arms(s, i, a, b, frame, &rows)) return false;
 
-    memcpy(offset, given, (size_t)rows * sizeof *offset);
+    memcpy(offset, given, (size_t)size * sizeof *offset);
+    if (s->given) memcpy(s->given + (int64_t)i * size, given, (size_t)size * sizeof *given);
     s->mu[i] = pair->friction;
-    s->yield[i] = s->tension[i] = 0.0;
-    if (rows > dim) stage_pad(w, i);
+    if (s->yield) s->yield[i] = s->tension[i] = 0.0;
+    if (size > dim) stage_pad(w, i);
     if (w->def.scheme != TALUS_SCHEME_MOREAU_JEAN) {
         offset[0] += t->gap / f->step->h;
-        return;
+        return true;
     }
-    double *prior = s->prior + (int64_t)i * rows;
-    memcpy(prior, given, (size_t)dim * sizeof *prior);
-    if (a >= 0) stage_multiply(dim, tl_stage_size(s, a), h_a, s->before + s->group_start[a], prior);
+    double prior[3];
+    memcpy(prior, given, sizeof prior);
+    if (a >= 0)
+        stage_multiply(dim, tl_stage_size(s, a), rows.a, s->before + s->group_start[a], prior);
     if (b >= 0 && b != a)
-        stage_multiply(dim, tl_stage_size(s, b), h_b, s->before + s->group_start[b], prior);
+        stage_multiply(dim, tl_stage_size(s, b), rows.b, s->before + s->group_start[b], prior);
     for (int32_t k = 0; k < dim; k++)
         offset[k] += (k == 0 ? pair->restitution : pair->restitution_t) * prior[k];
+    return true;
 }
 
 // A block that a model brings along.
@@ -329,6 +378,7 @@ static void stage_block(const stage_fill *f, int model, int32_t i) {
     int32_t group[TL_BLOCK_GROUPS], *body = s->h_body + s->h_start[i];
     double point[3], direction[3 * TL_STAGE_ROWS], arm[3];
     double *h = s->h_block + s->h_value[i], *w = s->w + (int64_t)i * s->size;
+    // a model that brings blocks along is not the only one: there is room for given motions
     double *given = s->given + (int64_t)i * s->size;
     memset(given, 0, (size_t)s->size * sizeof *given);
     const int32_t item = m->ops->block_item(m, own, point, direction);
@@ -352,10 +402,14 @@ static void stage_block(const stage_fill *f, int model, int32_t i) {
 }
 
 static void stage_work(void *arg, tl_team *team, int rank) {
-    const stage_fill *f = arg;
+    stage_fill *f = arg;
     int64_t begin, end;
     tl_share(f->w->stage.contacts, tl_team_size(team), rank, &begin, &end);
-    for (int64_t i = begin; i < end; i++) stage_contact(f, (int32_t)i);
+    for (int64_t i = begin; i < end; i++) {
+        if (stage_contact(f, (int32_t)i)) continue;
+        atomic_store_explicit(&f->other, true, memory_order_relaxed);
+        return;
+    }
     const talus_world *w = f->w;
     for (int k = 0; k < w->model_count; k++) {
         const int32_t first = w->stage.first_block[k];
@@ -364,22 +418,41 @@ static void stage_work(void *arg, tl_team *team, int rank) {
     }
 }
 
-talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
-                           double *detect_seconds) {
+// Fill the blocks: as arms where all are those of balls, else dense. Which of the two follows from
+// the contacts alone, so that a run that was resumed does the same.
+static talus_status stage_blocks(talus_world *w, const tl_step *step) {
     tl_stage *s = &w->stage;
-    const int32_t threads = w->def.threads;
-    int64_t count;
-    TL_TRY(tl_team_reserve(w->ctx, threads));
-    TL_TRY(stage_place(w, step));
-    const double begin = tl_seconds();
-    TL_TRY(tl_collide_detect(w->collide, s->pose, reach, threads));
-    *detect_seconds = tl_seconds() - begin;
-    s->touch = tl_collide_touches(w->collide, &count);
-    TL_REQUIRE(w->ctx, count < INT32_MAX / 8, TALUS_ERR_ARG, "step: %lld contacts",
-               (long long)count);
-    s->contacts = (int32_t)count;
-    TL_TRY(tl_ties_filter(w));
-    TL_TRY(stage_meet(w, step));
+    stage_fill fill = {.w = w, .step = step, .balls = stage_may_be_balls(w)};
+    stage_layout(w, NULL);
+    const int64_t blocks = s->h_start[s->blocks] + 1;
+    TL_TRY(TL_RESERVE(w->ctx, blocks, &s->h_body));
+    if (fill.balls) {
+        TL_TRY(TL_RESERVE(w->ctx, blocks, &s->arm));
+        TL_TRY(TL_RESERVE(w->ctx, (int64_t)s->contacts + 1, &s->back));
+        tl_parallel(w->ctx, w->def.threads, stage_work, &fill);
+    }
+    s->balls = fill.balls && !atomic_load_explicit(&fill.other, memory_order_relaxed);
+    void *const unused[] = {s->balls ? (void *)s->h_value : s->arm,
+                            s->balls ? (void *)s->h_block : s->back};
+    for (int k = 0; k < 2; k++) tl_free(w->ctx, unused[k]);
+    if (s->balls) {
+        s->h_value = NULL;
+        s->h_block = NULL;
+        return TALUS_OK;
+    }
+    s->arm = NULL;
+    s->back = NULL;
+    fill.balls = false;
+    TL_TRY(TL_RESERVE(w->ctx, (int64_t)s->blocks + 1, &s->h_value));
+    stage_layout(w, s->h_value);
+    TL_TRY(TL_RESERVE(w->ctx, s->h_value[s->blocks] + 1, &s->h_block));
+    tl_parallel(w->ctx, w->def.threads, stage_work, &fill);
+    return TALUS_OK;
+}
+
+// The problem of the contacts that were found.
+static talus_status stage_problem(talus_world *w, const tl_step *step) {
+    tl_stage *s = &w->stage;
     s->size = stage_rows(w);
     TL_TRY(stage_motion(w, step));
     TL_TRY(tl_ties_fill(w, step));
@@ -388,14 +461,41 @@ talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
     for (int k = 0; k < w->model_count; k++)
         s->first_block[k + 1] = s->first_block[k] + stage_block_count(w->model[k]);
     s->blocks = s->first_block[w->model_count];
-    const bool impact = w->def.scheme == TALUS_SCHEME_MOREAU_JEAN;
-    TL_TRY(stage_reserve_contacts(w->ctx, s, impact, s->blocks));
+    TL_TRY(stage_reserve_contacts(w, s->blocks));
+    if (s->ties.rows > 0) {
+        TL_TRY(TL_RESERVE(w->ctx, (int64_t)s->blocks + 1, &s->ties.held));
+        memset(s->ties.held, 0, (size_t)s->blocks + 1);
+    }
     TL_TRY(tl_contacts_reserve(w->ctx, &w->contacts, s->contacts));
-    TL_TRY(stage_layout(w));
-    stage_fill fill = {w, step};
-    tl_parallel(w->ctx, threads, stage_work, &fill);
+    TL_TRY(stage_blocks(w, step));
     tl_ties_blocks(w, step);
     return TALUS_OK;
+}
+
+talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
+                           double *detect_seconds) {
+    tl_stage *s = &w->stage;
+    const int32_t threads = w->def.threads;
+    int64_t count;
+    TL_TRY(tl_team_reserve(w->ctx, threads));
+    TL_TRY(tl_rods_items(w));
+    TL_TRY(stage_place(w, step));
+    const double begin = tl_seconds();
+    TL_TRY(tl_collide_detect(w->collide, s->pose, reach, threads));
+    *detect_seconds = tl_seconds() - begin;
+    s->touch = tl_collide_touches(w->collide, &count);
+    TL_REQUIRE(w->ctx, count < INT32_MAX / 8, TALUS_ERR_ARG, "step: %lld contacts",
+               (long long)count);
+    s->contacts = (int32_t)count;
+    TL_TRY(tl_rods_filter(w, step));
+    TL_TRY(tl_ties_filter(w));
+    TL_TRY(stage_meet(w, step));
+    return stage_problem(w, step);
+}
+
+talus_status tl_stage_leave_out(talus_world *w, const tl_step *step) {
+    TL_TRY(tl_ties_leave_out(w));
+    return stage_problem(w, step);
 }
 
 // ---- start and definition ----------------------------------------------------------------------
@@ -433,6 +533,17 @@ void tl_stage_warm_start(talus_world *w, const tl_step *step) {
     }
 }
 
+void tl_stage_prior(const talus_world *w, int32_t i, double *out) {
+    const tl_stage *s = &w->stage;
+    for (int32_t k = 0; k < s->size; k++) out[k] = tl_stage_given(s, (int64_t)i * s->size + k);
+    for (int64_t e = s->h_start[i]; e < s->h_start[i + 1]; e++) {
+        const int32_t g = s->h_body[e];
+        double room[TL_BALL_BLOCK];
+        stage_multiply(s->size, tl_stage_size(s, g), tl_problem_h(w->problem, i, e, room),
+                       s->before + s->group_start[g], out);
+    }
+}
+
 talus_global_def tl_stage_def(const talus_world *w) {
     const tl_stage *s = &w->stage;
     return (talus_global_def){
@@ -442,10 +553,16 @@ talus_global_def tl_stage_def(const talus_world *w) {
         .body_start = s->group_start,
         .mass_diagonal = s->diagonal ? s->mass : NULL,
         .mass_block = s->diagonal ? NULL : s->mass,
+        .mass_band = s->band,
         .h_row_start = s->h_start,
         .h_body = s->h_body,
         .h_block = s->h_block,
+        .balls = {.normal = s->balls && s->contacts > 0 ? s->touch->normal : NULL,
+                  .stride = sizeof *s->touch / sizeof(double),
+                  .arm = s->arm,
+                  .back = s->back},
         .borrow_h = true,
+        .borrow_all = true,
         .f = s->f,
         .w = s->w,
         .c = {.rows = s->ties.rows,
@@ -455,6 +572,7 @@ talus_global_def tl_stage_def(const talus_world *w) {
               .value = s->ties.value},
         .k = s->ties.k,
         .c_dependent = true,
+        .held = s->ties.rows > 0 ? s->ties.held : NULL,
         .law = {.law =
                     w->def.scheme == TALUS_SCHEME_CONVEX ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB,
                 .mu = s->mu,

@@ -72,7 +72,7 @@ void tl_contacts_take(talus_world *w, const tl_step *step) {
         for (int k = 0; k < 3; k++) impulse[k] = velocity[k] = 0.0;
         for (int k = 0; k < dim; k++) {
             // what the law saw, less what it saw besides the velocity
-            const double u = s->u[at + k] - s->w[at + k] + s->given[at + k];
+            const double u = s->u[at + k] - s->w[at + k] + tl_stage_given(s, at + k);
             tl_axpy3(impulse, r[k], frame + 3 * k, impulse);
             tl_axpy3(velocity, u, frame + 3 * k, velocity);
         }

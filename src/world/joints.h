@@ -46,6 +46,7 @@ typedef struct tl_ties {
     double *value, *k, *lambda;
     tl_drive *drive; // drives
     tl_touch *touch; // contacts without those of joined bodies
+    bool *held;      // blocks, where there are rows: no impulse can open or close them
 } tl_ties;
 
 #endif // TL_WORLD_JOINTS_H

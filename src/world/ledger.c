@@ -23,8 +23,8 @@ tl_account tl_world_account(const talus_world *w) {
 static void ledger_gap_blocks(const talus_world *w, int32_t begin, int32_t end, talus_ledger *out) {
     const tl_stage *s = &w->stage;
     for (int64_t k = (int64_t)begin * s->size; k < (int64_t)end * s->size; k++) {
-        const double power = s->r[k] * (s->u[k] - s->w[k] + s->given[k]);
-        out->work_obstacles -= s->r[k] * s->given[k];
+        const double power = s->r[k] * (s->u[k] - s->w[k] + tl_stage_given(s, k));
+        out->work_obstacles -= s->r[k] * tl_stage_given(s, k);
         if (k % s->size == 0)
             out->loss_numerical -= power;
         else
@@ -48,13 +48,16 @@ static void ledger_impact_contacts(const talus_world *w, talus_ledger *out) {
         const talus_material_def *pair =
             w->materials.pair + (int64_t)w->item_material[s->touch[i].a] * w->materials.count +
             w->item_material[s->touch[i].b];
+        double prior[TL_STAGE_ROWS];
+        tl_stage_prior(w, i, prior);
         for (int32_t k = 0; k < dim; k++) {
             const int64_t at = (int64_t)i * s->size + k;
             const double e = k == 0 ? pair->restitution : pair->restitution_t, r = s->r[at];
-            const double now = s->u[at] - s->w[at] + s->given[at], before = s->prior[at];
+            const double given = tl_stage_given(s, at), before = prior[k];
+            const double now = s->u[at] - s->w[at] + given;
             const double formal = r * (now + e * before) / (1.0 + e);
             impact += 0.5 * (1.0 - e) / (1.0 + e) * r * (now - before);
-            out->work_obstacles -= r * s->given[at];
+            out->work_obstacles -= r * given;
             if (k == 0)
                 out->loss_numerical -= formal;
             else
@@ -75,12 +78,15 @@ typedef struct ledger_group {
 static ledger_group ledger_get_group(const tl_stage *s, int32_t group, const double *mass) {
     const int32_t first = s->group_start[group], size = s->group_start[group + 1] - first;
     const double *v = s->before + first, *next = s->after + first, *f = s->f + first;
+    const int32_t band = s->diagonal ? 0 : s->band[group], width = band >= 0 ? band : size;
     ledger_group sum = {0};
     for (int32_t a = 0; a < size; a++) {
+        const int32_t begin = a > width ? a - width : 0,
+                      end = a + width < size ? a + width + 1 : size;
         double old = 0.0, new = 0.0;
-        for (int32_t b = 0; b < size; b++) {
-            if (s->diagonal && b != a) continue;
-            const double m = mass[s->diagonal ? a : a * size + b];
+        for (int32_t b = begin; b < end; b++) {
+            const int64_t low = a < b ? a : b, away = a < b ? b - a : a - b;
+            const double m = mass[band >= 0 ? low * (band + 1) + away : (int64_t)a * size + b];
             old += m * v[b];
             new += m *next[b];
         }
@@ -97,12 +103,9 @@ double tl_ledger_energies(const talus_world *w, const tl_step *step, const tl_ac
                           talus_ledger *out) {
     const tl_stage *s = &w->stage;
     const bool impact = w->def.scheme == TALUS_SCHEME_MOREAU_JEAN;
-    const double *mass = s->mass;
     double before = 0.0, after = 0.0;
     for (int32_t g = 0; g < s->groups; g++) {
-        const int32_t size = s->group_start[g + 1] - s->group_start[g];
-        const ledger_group sum = ledger_get_group(s, g, mass);
-        mass += s->diagonal ? size : (int64_t)size * size;
+        const ledger_group sum = ledger_get_group(s, g, s->mass + s->mass_at[g]);
         before += sum.before;
         after += sum.after;
         if (impact)
@@ -120,15 +123,28 @@ double tl_ledger_energies(const talus_world *w, const tl_step *step, const tl_ac
         ledger_gap_contacts(w, out);
     tl_ties_account(w, out);
     for (int k = 0; k < w->model_count; k++) {
+        const tl_model *m = w->model[k];
         const int32_t at = s->group_start[s->first_group[k]];
-        out->work_forces +=
-            w->model[k]->ops->work(w->model[k], step, s->before + at, s->after + at);
+        const double *old = s->before + at, *next = s->after + at;
+        tl_inner inner = {0};
+        if (m->ops->work) out->work_forces += m->ops->work(m, step, old, next);
+        if (!m->ops->inner) continue;
+        m->ops->inner(m, step, old, next, s->acting + s->first_group[k], &inner);
+        out->work_forces += inner.damping;
+        out->work_obstacles += inner.given;
+        out->loss_numerical += inner.given - inner.elastic;
+        if (impact) continue;
+        out->loss_impact -= inner.jump; // what an implicit step takes is not lost in impacts
+        out->loss_numerical += inner.jump;
     }
+    // What elastic forces did was taken off above; what their energy lost comes on in the end.
+    out->loss_numerical += start->elastic;
     return after;
 }
 
 void tl_ledger_close(const talus_world *w, double after, const tl_account *end, talus_ledger *out) {
-    out->loss_numerical += after - end->kinetic;
+    out->loss_numerical += after - end->kinetic - end->elastic;
+    out->elastic += end->elastic; // springs of the penalty scheme are in it
     out->kinetic = end->kinetic;
     out->potential = end->potential;
     tl_copy3(end->momentum, out->momentum);

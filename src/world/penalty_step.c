@@ -16,7 +16,7 @@ static talus_status penalty_arrays(talus_world *w, double h) {
         w->spring_room = room;
     }
     for (int32_t i = w->spring_count; i < m->count; i++)
-        w->curvature[i] = tl_springs_curvature(w->def.dim, w->shape + w->item_shape[i]);
+        w->curvature[i] = tl_springs_curvature(w->def.dim, w->shape[w->item_shape[i]].def);
     w->spring_count = m->count;
     for (int32_t i = 0; i < m->count; i++) {
         double *given = w->given_motion + 6 * (int64_t)i;

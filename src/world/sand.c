@@ -12,7 +12,8 @@ talus_sand_def talus_sand_default(void) {
                           .fraction = 0.6,
                           .friction = 0.5,
                           .friction_flow = 0.5,
-                          .inertial = 0.4};
+                          .inertial = 0.4,
+                          .elongation = 1.0};
     for (int k = 0; k < 3; k++) def.face[k][0] = def.face[k][1] = TALUS_FACE_SLIP;
     return def;
 }
@@ -74,7 +75,7 @@ talus_status tl_sand_obstacles(talus_world *w, const tl_obstacle **out, int32_t 
                                          (int64_t)w->item_material[i] * w->materials.count +
                                          w->sand_material;
         *o = (tl_obstacle){.item = i,
-                           .extent = tl_shape_extent(w->def.dim, w->shape + w->item_shape[i]),
+                           .extent = tl_shape_extent(w->def.dim, w->shape[w->item_shape[i]].def),
                            .friction = pair->friction};
         tl_copy3(s->pose[i].x, o->centre);
     }
@@ -95,6 +96,7 @@ void talus_world_sand(const talus_world *w, talus_sand_view *out) {
                              .volume = m->grains.volume,
                              .frame = m->grains.frame,
                              .inertial = m->grains.inertial,
+                             .orient = m->grains.orient,
                              .nodes = m->stress_count,
                              .node = m->stress_key,
                              .node_stress = m->stress,

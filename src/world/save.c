@@ -2,15 +2,15 @@
 // What a run changes, as numbers: for checkpoints. One walk over the state serves counting, writing
 // and reading, so that they cannot differ. In order: a head; of each body 17 numbers, the last its
 // kind of motion; of each script where and when it began; of each contact 17 numbers; of each joint
-// 15; the springs of the penalty scheme; the sand.
+// 15; the rods; the springs of the penalty scheme; the sand.
 #include "world/world_impl.h"
 #include <math.h>
 #include <string.h>
 
-enum { SAVE_MARK = 0x7a15, SAVE_VERSION = 3 };
+enum { SAVE_MARK = 0x7a15, SAVE_VERSION = 4 };
 
 typedef struct save_head {
-    double mark, version, dim, scheme, bodies, scripts, contacts, springs, joints, sand;
+    double mark, version, dim, scheme, bodies, scripts, contacts, springs, joints, sand, rods;
     double time, steps, missed, elastic, contact_h, joint_h;
 } save_head;
 
@@ -90,6 +90,7 @@ static save_head save_make_head(const talus_world *w) {
                        .springs = w->springs ? (double)tl_springs_save(w->springs, NULL) : 0.0,
                        .joints = w->joints.count,
                        .sand = w->sand ? (double)tl_sand_save(w->sand, NULL) : 0.0,
+                       .rods = w->rods ? (double)tl_rods_save(w->rods, NULL) : 0.0,
                        .time = w->time,
                        .steps = (double)w->steps,
                        .missed = (double)w->missed_steps,
@@ -108,6 +109,8 @@ int64_t talus_world_save(const talus_world *w, double *out) {
     save_contacts(&t, &contacts);
     tl_joints joints = w->joints; // likewise
     save_joints(&t, &joints);
+    if (w->rods && out) tl_rods_save(w->rods, out + t.at);
+    t.at += (int64_t)head.rods;
     if (w->springs && out) tl_springs_save(w->springs, out + t.at);
     t.at += (int64_t)head.springs;
     if (w->sand && out) tl_sand_save(w->sand, out + t.at);
@@ -131,10 +134,10 @@ static talus_status save_check(const talus_world *w, const double *in, int64_t c
     TL_REQUIRE(w->ctx,
                save_is_count(h->contacts) && h->springs >= 0.0 &&
                    (w->springs != NULL || h->springs == 0.0) && h->sand >= 0.0 &&
-                   (w->sand != NULL) == (h->sand > 0.0) &&
+                   (w->sand != NULL) == (h->sand > 0.0) && h->rods == own.rods &&
                    SAVE_HEAD + SAVE_BODY * own.bodies + SAVE_SCRIPT * own.scripts +
-                           SAVE_CONTACT * h->contacts + SAVE_JOINT * own.joints + h->springs +
-                           h->sand ==
+                           SAVE_CONTACT * h->contacts + SAVE_JOINT * own.joints + own.rods +
+                           h->springs + h->sand ==
                        (double)count,
                TALUS_ERR_FORMAT, "state: %lld numbers do not fit together", (long long)count);
     for (int64_t k = 0; k < count; k++)
@@ -171,5 +174,6 @@ talus_status talus_world_load(talus_world *w, const double *in, int64_t count) {
     save_contacts(&t, &w->contacts);
     w->joints.h = head.joint_h;
     save_joints(&t, &w->joints);
+    if (w->rods) tl_rods_load(w->rods, in + t.at);
     return TALUS_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step: find contacts, assemble, solve, certify, account, and only then change the state. All
 // that can fail comes before the first change.
+#include "base/thread.h"
 #include "base/timer.h"
 #include "base/vec3.h"
 #include "problem/problem_impl.h"
@@ -10,10 +11,11 @@
 // Pairs of the moreau-jean scheme touch up to rounding: this part of the smallest body.
 #define STEP_TOUCH 1e-10
 
-static tl_step step_begin(const talus_world *w) {
+static tl_step step_begin(talus_world *w) {
     tl_step step = {.time = w->time, .h = w->def.step, .theta = 1.0, .threads = w->def.threads};
     if (w->def.scheme == TALUS_SCHEME_MOREAU_JEAN) step.theta = w->def.theta;
     tl_copy3(w->def.gravity, step.gravity);
+    tl_rods_grip(w, &step);
     if (w->def.max_move > 0.0)
         for (int k = 0; k < w->model_count; k++)
             step.h = w->model[k]->ops->step_limit(w->model[k], &step, w->def.max_move);
@@ -107,12 +109,25 @@ static void step_drop_problem(talus_world *w) {
 }
 
 // The staged problem, in the memory of the one before where there is one.
-static talus_status step_make_problem(talus_world *w) {
+static talus_status step_try_problem(talus_world *w) {
     const talus_global_def def = tl_stage_def(w);
     if (!w->problem) return talus_problem_create_global(w->ctx, &def, &w->problem);
     const talus_status status = talus_problem_update_global(w->problem, &def);
     if (status != TALUS_OK) step_drop_problem(w);
     return status;
+}
+
+// Contacts of bodies that joints hold along the normal are left out, like those of two bodies whose
+// motion is given: no impulse can open or close them.
+static talus_status step_make_problem(talus_world *w, const tl_step *step) {
+    const tl_stage *s = &w->stage;
+    const talus_status status = step_try_problem(w);
+    bool held = false;
+    for (int32_t i = 0; status == TALUS_ERR_SINGULAR && s->ties.rows > 0 && i < s->contacts; i++)
+        held = held || s->ties.held[i];
+    if (!held) return status;
+    TL_TRY(tl_stage_leave_out(w, step));
+    return step_try_problem(w);
 }
 
 // A step of the schemes that solve a problem: all of it but the clock.
@@ -122,7 +137,7 @@ static talus_status step_solving(talus_world *w, const tl_step *step, double rea
     const talus_status status = tl_stage_fill(w, step, reach, &out->detect_seconds);
     if (status != TALUS_OK) step_drop_problem(w); // its H was that of the stage
     TL_TRY(status);
-    TL_TRY(step_make_problem(w));
+    TL_TRY(step_make_problem(w, step));
     out->assemble_seconds = tl_seconds() - begin - out->detect_seconds;
     TL_TRY(step_solve(w, step, w->problem, out));
 
@@ -148,9 +163,11 @@ static talus_status step_solving(talus_world *w, const tl_step *step, double rea
 talus_status talus_world_step(talus_world *w, talus_ledger *ledger) {
     talus_ledger out = {0};
     const double begin = tl_seconds();
+    TL_TRY(tl_team_reserve(w->ctx, w->def.threads));
     tl_step step = step_begin(w);
     if (w->def.continuous && w->def.scheme == TALUS_SCHEME_MOREAU_JEAN)
         TL_TRY(tl_world_sweep(w, &step));
+    tl_rods_grip(w, &step);
     const double reach = step_reach(w, &step);
     if (w->springs)
         TL_TRY(tl_world_step_penalty(w, &step, reach, &out));

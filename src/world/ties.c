@@ -17,8 +17,8 @@
 #define TIES_NOTHING 1e-12
 
 void tl_ties_clear(talus_context *ctx, tl_ties *t) {
-    void *const owned[] = {t->tie, t->start,  t->index, t->value,
-                           t->k,   t->lambda, t->drive, t->touch};
+    void *const owned[] = {t->tie,    t->start, t->index, t->value, t->k,
+                           t->lambda, t->drive, t->touch, t->held};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(ctx, owned[k]);
     *t = (tl_ties){0};
 }
@@ -48,6 +48,18 @@ talus_status tl_ties_filter(talus_world *w) {
         if (pair < end && pair[0] == touch->a && pair[1] == touch->b) continue;
         t->touch[kept++] = *touch;
     }
+    s->touch = t->touch;
+    s->contacts = kept;
+    return TALUS_OK;
+}
+
+talus_status tl_ties_leave_out(talus_world *w) {
+    tl_stage *s = &w->stage;
+    tl_ties *t = &s->ties;
+    int32_t kept = 0;
+    if (s->touch != t->touch) TL_TRY(TL_REFILL(w->ctx, s->touch, s->contacts, &t->touch));
+    for (int32_t i = 0; i < s->contacts; i++)
+        if (!t->held[i]) t->touch[kept++] = t->touch[i];
     s->touch = t->touch;
     s->contacts = kept;
     return TALUS_OK;
@@ -291,9 +303,6 @@ void tl_ties_blocks(talus_world *w, const tl_step *step) {
         const double before = ties_product(s, &sides, &full, s->before);
         // the normal of a motor: in the open, as far as its own row is from its aim
         if (motor) s->w[first] = fabs(before + s->w[at]);
-        if (!s->prior) continue;
-        for (int64_t k = first; k < first + rows; k++) s->prior[k] = 0.0;
-        s->prior[at] = before + full.given;
     }
 }
 
@@ -343,10 +352,13 @@ void tl_ties_account(const talus_world *w, talus_ledger *out) {
         ties_book(impact, t->tie[j].motor, false, t->lambda[j], now, before, out);
     }
     for (int32_t i = 0; i < t->drives; i++) {
-        const int64_t at = ((int64_t)s->contacts + i) * s->size + tl_drive_row(t->drive + i);
+        const int32_t row = tl_drive_row(t->drive + i);
+        const int64_t at = ((int64_t)s->contacts + i) * s->size + row;
+        double prior[TL_STAGE_ROWS];
+        tl_stage_prior(w, s->contacts + i, prior);
         const double now = s->u[at] - s->w[at] + s->given[at];
         const bool motor = t->drive[i].part == TL_DRIVE_MOTOR;
         out->work_obstacles -= s->r[at] * s->given[at];
-        ties_book(impact, motor, !motor, s->r[at], now, impact ? s->prior[at] : now, out);
+        ties_book(impact, motor, !motor, s->r[at], now, prior[row], out);
     }
 }

@@ -128,13 +128,18 @@ void talus_world_destroy(talus_world *w) {
     tl_free(ctx, w->curvature);
     tl_free(ctx, w->given_motion);
     tl_free(ctx, w->solver_name);
+    for (int32_t k = 0; k < w->shape_count; k++) {
+        tl_free(ctx, w->shape[k].own);
+        tl_free(ctx, w->shape[k].mass);
+    }
     tl_free(ctx, w->shape);
-    tl_free(ctx, w->mass);
-    tl_free(ctx, w->extent);
     tl_free(ctx, w->item_shape);
     tl_free(ctx, w->item_material);
     tl_free(ctx, w->obstacle);
     tl_free(ctx, w->item_thin);
+    tl_free(ctx, w->rod_shape);
+    tl_free(ctx, w->rod_touch);
+    tl_free(ctx, w->rod_push);
     tl_free(ctx, w);
 }
 
@@ -144,24 +149,44 @@ talus_status talus_world_set_solver(talus_world *w, const char *key, const char 
 
 // ---- contents ----------------------------------------------------------------------------------
 
+// Whether the search keeps the shape with the numbers it was given with.
+static bool world_is_kept(const talus_shape_def *given, const talus_shape_def *kept) {
+    bool same = given->kind == kept->kind && given->open_top == kept->open_top &&
+                given->radius == kept->radius && given->height == kept->height;
+    for (int k = 0; k < 3; k++)
+        same = same && given->half[k] == kept->half[k] && given->normal[k] == kept->normal[k];
+    for (int k = 0; k < 2; k++) same = same && given->exponent[k] == kept->exponent[k];
+    return same && given->point_count == kept->point_count &&
+           given->triangle_count == kept->triangle_count && given->part_count == kept->part_count;
+}
+
 talus_status talus_world_add_shape(talus_world *w, const talus_shape_def *shape, int32_t *out) {
     int32_t index;
     if (w->shape_count == w->shape_room) {
-        const int32_t room = w->shape_room + w->shape_room / 2 + 8;
+        const int32_t room = w->shape_room + w->shape_room / 4 + 8;
         TL_TRY(tl_realloc(w->ctx, w->shape_count, room, sizeof *w->shape, &w->shape));
-        TL_TRY(tl_realloc(w->ctx, w->shape_count, room, sizeof *w->mass, &w->mass));
-        TL_TRY(tl_realloc(w->ctx, w->shape_count, room, sizeof *w->extent, &w->extent));
         w->shape_room = room;
     }
-    TL_TRY(tl_collide_add_shape(w->collide, shape, &index));
-    const talus_shape_def *kept = tl_collide_shape(w->collide, index);
-    talus_shape_def *own = &w->shape[w->shape_count];
-    *own = *shape;
-    own->point = kept->point;
-    own->triangle = kept->triangle;
-    own->part = kept->part;
-    w->mass[w->shape_count] = (talus_mass){.mass = NAN};
-    w->extent[w->shape_count] = tl_shape_extent(w->def.dim, shape);
+    tl_world_shape *to = &w->shape[w->shape_count];
+    *to = (tl_world_shape){0};
+    TL_TRY(
+        TL_ALLOC(w->ctx, 1, &to->own)); // before the search has a shape that cannot be taken back
+    const talus_status status = tl_collide_add_shape(w->collide, shape, &index);
+    const talus_shape_def *kept = NULL;
+    if (status == TALUS_OK) {
+        kept = tl_collide_shape(w->collide, index);
+        *to->own = *shape;
+        to->own->point = kept->point;
+        to->own->triangle = kept->triangle;
+        to->own->part = kept->part;
+        to->extent = tl_shape_extent(w->def.dim, shape);
+    }
+    if (!kept || world_is_kept(shape, kept)) {
+        tl_free(w->ctx, to->own);
+        to->own = NULL;
+    }
+    TL_TRY(status);
+    to->def = to->own ? to->own : kept;
     w->shape_count++;
     if (out) *out = index;
     return TALUS_OK;
@@ -179,10 +204,10 @@ talus_status talus_world_set_pair(talus_world *w, int32_t a, int32_t b,
     return tl_materials_set_pair(w->ctx, &w->materials, a, b, pair);
 }
 
-static talus_status world_reserve_item(talus_world *w) {
-    const int32_t n = w->rigid->count;
-    if (n < w->item_room) return TALUS_OK;
-    const int32_t room = n + n / 2 + 16;
+talus_status tl_world_reserve_items(talus_world *w, int32_t count) {
+    const int32_t n = w->item_room;
+    if (count <= n) return TALUS_OK;
+    const int32_t room = count + count / 4 + 16;
     TL_TRY(tl_realloc(w->ctx, n, room, sizeof *w->item_shape, &w->item_shape));
     TL_TRY(tl_realloc(w->ctx, n, room, sizeof *w->item_material, &w->item_material));
     if (w->def.continuous) TL_TRY(tl_realloc(w->ctx, n, room, sizeof *w->item_thin, &w->item_thin));
@@ -204,9 +229,9 @@ static talus_status world_check_enclosed(const talus_world *w, const talus_mass 
 // keeps the frame it was given in.
 static talus_status world_mass(talus_world *w, int32_t shape, bool moves, double density,
                                talus_mass *out, double *extent) {
-    const talus_shape_def *s = &w->shape[shape];
-    talus_mass *mass = &w->mass[shape];
-    *extent = w->extent[shape];
+    tl_world_shape *own = &w->shape[shape];
+    const talus_shape_def *s = own->def;
+    *extent = own->extent;
     if (s->kind <= TALUS_SHAPE_CYLINDER)
         return talus_shape_mass(w->ctx, w->def.dim, s, density, out);
     if (s->kind == TALUS_SHAPE_MESH && !moves) {
@@ -216,15 +241,15 @@ static talus_status world_mass(talus_world *w, int32_t shape, bool moves, double
         *extent = tl_shape_extent(w->def.dim, s);
         return TALUS_OK;
     }
-    if (isnan(mass->mass)) {
+    if (!own->mass) {
         talus_mass unit;
         TL_TRY(talus_shape_mass(w->ctx, w->def.dim, s, 1.0, &unit));
         if (s->kind == TALUS_SHAPE_MESH) TL_TRY(world_check_enclosed(w, &unit));
-        *mass = unit;
-        w->extent[shape] = tl_shape_extent_from(w->def.dim, s, unit.centre);
+        TL_TRY(TL_COPY(w->ctx, &unit, 1, &own->mass));
+        own->extent = tl_shape_extent_from(w->def.dim, s, unit.centre);
     }
-    *out = *mass;
-    *extent = w->extent[shape];
+    *out = *own->mass;
+    *extent = own->extent;
     out->mass *= density;
     for (int k = 0; k < 3; k++) out->inertia[k] *= density;
     return TALUS_OK;
@@ -236,14 +261,15 @@ talus_status talus_world_add_body(talus_world *w, const talus_body_def *body, in
     TL_REQUIRE(w->ctx, body->material >= 0 && body->material < w->materials.count, TALUS_ERR_ARG,
                "body: there is no material %d; there are %d", (int)body->material,
                (int)w->materials.count);
-    const talus_shape_def *shape = w->shape + body->shape;
+    const talus_shape_def *shape = w->shape[body->shape].def;
     talus_mass mass;
     tl_pose offset;
     const bool moves = body->motion.kind == TALUS_MOTION_FREE;
     double extent;
     TL_TRY(world_mass(w, body->shape, moves, body->density, &mass, &extent));
     const int32_t index = w->rigid->count;
-    TL_TRY(world_reserve_item(w));
+    TL_TRY(tl_world_reserve_items(w, index + 1));
+    tl_rods_make_way(w);
     if (w->def.continuous) {
         talus_mass unit;
         TL_TRY(world_mass(w, body->shape, moves, 1.0, &unit, &extent));
@@ -283,10 +309,13 @@ talus_status talus_world_set_motion(talus_world *w, int32_t body, const talus_mo
     TL_TRY(world_check_body(w, body));
     TL_REQUIRE(w->ctx,
                motion->kind != TALUS_MOTION_FREE || isfinite(w->rigid->weight[body]) ||
-                   w->shape[w->item_shape[body]].kind != TALUS_SHAPE_MESH,
+                   w->shape[w->item_shape[body]].def->kind != TALUS_SHAPE_MESH,
                TALUS_ERR_ARG,
                "body %d: a mesh that was added as an obstacle has no mass; to let it go later, add "
                "it as a free body and give it a motion until then",
+               (int)body);
+    TL_REQUIRE(w->ctx, motion->kind != TALUS_MOTION_FREE || !tl_rods_hold_on(w, body),
+               TALUS_ERR_ARG, "body %d: a rod is held by it, so that it cannot move freely",
                (int)body);
     TL_TRY(tl_rigid_set_motion(w->rigid, body, motion, w->time));
     tl_collide_set_immovable(w->collide, body, tl_rigid_is_immovable(w->rigid, body));
@@ -320,7 +349,7 @@ void talus_world_bodies(const talus_world *w, talus_body_view *out) {
 
 bool talus_world_shape_at(const talus_world *w, int32_t index, talus_shape_def *out) {
     if (index < 0 || index >= w->shape_count) return false;
-    *out = w->shape[index];
+    *out = *w->shape[index].def;
     return true;
 }
 
@@ -373,7 +402,7 @@ static uint64_t world_hash_shape(const talus_world *w, const talus_shape_def *s,
 }
 
 static uint64_t world_hash_shapes(const talus_world *w, uint64_t seed) {
-    for (int32_t k = 0; k < w->shape_count; k++) seed = world_hash_shape(w, w->shape + k, seed);
+    for (int32_t k = 0; k < w->shape_count; k++) seed = world_hash_shape(w, w->shape[k].def, seed);
     const size_t n = (size_t)w->materials.count;
     return talus_hash(w->materials.pair, n * n * sizeof *w->materials.pair, seed);
 }

@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "rigid/penalty.h"
 #include "rigid/rigid.h"
+#include "rod/rod.h"
 #include "sand/sand.h"
 #include "talus/world.h"
 #include "world/joints.h"
@@ -45,27 +46,29 @@ void tl_contacts_clear(talus_context *ctx, tl_contacts *c);
 
 /// The problem of the step in hand, as arrays. Kept between steps for their memory only.
 typedef struct tl_stage {
-    int64_t item_room, group_room, dof_room, mass_room, contact_room, row_room, block_room,
-        value_room;
     tl_pose *pose;        // items
     int32_t *group_of;    // items: −1 where the motion is given
     int32_t *group_start; // groups + 1: first unknown
     uint8_t *acting;      // groups: a contact acts on it
     int64_t *mass_at;     // groups + 1: where a group's part of `mass` begins
+    int32_t *band;        // groups: half-width of a mass block that is a band; −1: dense
     bool diagonal;        // `mass` holds diagonals
     double *mass, *f, *before;
     const double *after; // borrowed from the problem, as is u
     int64_t *h_start;    // contacts + 1, in blocks
-    int64_t *h_value;    // contacts + 1: where the values of a contact's blocks begin
     int32_t *h_body;
+    bool balls;       // H is kept as arms and the normals of the touches, see talus_ball_rows
+    double *arm;      // blocks of H
+    bool *back;       // contacts
+    int64_t *h_value; // else: contacts + 1: where the values of a contact's blocks begin
     double *h_block;
     double *w;       // dim * contacts: what the law sees besides H v
-    double *given;   // dim * contacts: share of given motions in the relative velocity
-    double *prior;   // dim * contacts, moreau-jean: relative velocity before the step
+    double *given;   // dim * contacts: share of given motions in the relative velocity; NULL where
+                     // nothing moves in a given way
     double *mu;      // contacts
     double *r;       // dim * contacts
     const double *u; // dim * contacts
-    double *yield;   // blocks: of motors
+    double *yield;   // blocks: of motors; NULL without drives and blocks of models, as tension
     double *tension; // blocks: of what models bring along
     int32_t groups, dof, contacts;
     int32_t size;      // rows of a block: those of a contact, or of a tensor where a model brings
@@ -82,6 +85,14 @@ typedef struct tl_stage {
     int32_t first_block[TL_WORLD_MODELS + 1]; // of those that models bring along
 } tl_stage;
 
+/// A shape as it was given.
+typedef struct tl_world_shape {
+    const talus_shape_def *def; // the search's copy, or `own`
+    talus_shape_def *own; // where the search keeps another; arrays belong to the search's copy
+    talus_mass *mass;     // with density 1; NULL where it has not been worked out
+    double extent;        // from its centre of mass
+} tl_world_shape;
+
 struct talus_world {
     talus_context *ctx;
     talus_world_def def; // .solver points to solver_name
@@ -91,14 +102,17 @@ struct talus_world {
     tl_collide *collide;
     tl_model *model[TL_WORLD_MODELS];
     int model_count;
-    tl_rigid *rigid; // model 0
-    tl_sand *sand;   // NULL: none
+    tl_rigid *rigid;     // model 0
+    tl_sand *sand;       // NULL: none
+    tl_rods *rods;       // model 1
+    int32_t rod_items;   // segments of rods that the search has as items, behind the bodies
+    int32_t *rod_shape;  // segments: their shapes
+    double *rod_push;    // segments: speed of bodies that may hit them in the step
+    tl_touch *rod_touch; // contacts of the step without those that rods have no use for
     int32_t sand_ball, sand_material;
     tl_obstacle *obstacle; // of the step in hand
     tl_materials materials;
-    talus_shape_def *shape; // arrays belong to the search's copy
-    talus_mass *mass;       // of each shape with density 1, where it has been worked out
-    double *extent;         // of each shape, from its centre of mass
+    tl_world_shape *shape;
     int32_t shape_count, shape_room;
     int32_t *item_shape, *item_material;
     double *item_thin; // continuous: half of the least width; infinite: unbounded. Otherwise NULL
@@ -117,11 +131,18 @@ struct talus_world {
     int32_t spring_count, spring_room;
 };
 
+// ---- world.c -----------------------------------------------------------------------------------
+
+/// Room for what is kept of `count` items.
+talus_status tl_world_reserve_items(talus_world *w, int32_t count) TALUS_MUST_CHECK;
+
 // ---- assemble.c --------------------------------------------------------------------------------
 
 /// Find the contacts of the step and fill the stage with its problem. Changes nothing else.
 talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
                            double *detect_seconds) TALUS_MUST_CHECK;
+/// Fill it again without the contacts that are marked in ties.held.
+talus_status tl_stage_leave_out(talus_world *w, const tl_step *step) TALUS_MUST_CHECK;
 /// Put the impulses of the last step into r where a contact has persisted, scaled to the new
 /// length.
 void tl_stage_warm_start(talus_world *w, const tl_step *step);
@@ -130,9 +151,18 @@ talus_status tl_stage_reserve_items(talus_context *ctx, tl_stage *s,
                                     int64_t items) TALUS_MUST_CHECK;
 void tl_stage_clear(talus_context *ctx, tl_stage *s);
 
+/// Share of given motions in number k of the relative velocities.
+static inline double tl_stage_given(const tl_stage *s, int64_t k) {
+    return s->given ? s->given[k] : 0.0;
+}
+/// Velocity of block i before the step, s->size numbers, once its problem is made.
+void tl_stage_prior(const talus_world *w, int32_t i, double *out);
+
 /// The model of an item, and the item's number there.
 const tl_model *tl_stage_model(const talus_world *w, int32_t item, int32_t *own);
 int32_t tl_stage_size(const tl_stage *s, int32_t group); ///< unknowns; group −1 has none
+/// Place of a diagonal entry of a group's mass in s->mass.
+int64_t tl_stage_mass_at(const tl_stage *s, int32_t group, int32_t k);
 /// Unknowns of an idle group: enough for the rows of any block.
 static inline int32_t tl_stage_idle_size(const talus_world *w) { return w->def.dim == 2 ? 3 : 6; }
 
@@ -144,6 +174,21 @@ talus_status tl_sand_obstacles(talus_world *w, const tl_obstacle **out,
 
 /// After all commits: sand makes way for bodies where they are now.
 void tl_sand_settle_world(talus_world *w, const tl_step *step);
+
+// ---- rod.c -------------------------------------------------------------------------------------
+
+/// Where held ends of rods will be at the end of the step.
+void tl_rods_grip(talus_world *w, const tl_step *step);
+/// Segments of rods become items of the search, behind all bodies.
+talus_status tl_rods_items(talus_world *w) TALUS_MUST_CHECK;
+/// A body is added: the segments, which come behind it, are no items for the time being, and the
+/// contacts of the last step have other numbers.
+void tl_rods_make_way(talus_world *w);
+/// Whether a rod is held by a body.
+bool tl_rods_hold_on(const talus_world *w, int32_t body);
+/// Leave out contacts of rods that have no effect, that are found twice where two segments meet, or
+/// that the step cannot close; may replace s->touch and s->contacts.
+talus_status tl_rods_filter(talus_world *w, const tl_step *step) TALUS_MUST_CHECK;
 
 // ---- step.c ------------------------------------------------------------------------------------
 
@@ -170,6 +215,8 @@ double tl_joints_take(talus_world *w, const tl_step *step);
 int32_t tl_ties_idle(const talus_world *w);
 /// Leave out the contacts of bodies that joints hold; may replace s->touch and s->contacts.
 talus_status tl_ties_filter(talus_world *w) TALUS_MUST_CHECK;
+/// Leave out those that are marked as held.
+talus_status tl_ties_leave_out(talus_world *w) TALUS_MUST_CHECK;
 /// C, k and which drives there are, with their idle groups.
 talus_status tl_ties_fill(talus_world *w, const tl_step *step) TALUS_MUST_CHECK;
 /// Blocks and values of drive i.

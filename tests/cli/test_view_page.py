@@ -61,7 +61,49 @@ output: {every: 50 ms}
 """
 
 
+RODS = """\
+version: 1
+title: Ropes over a ball
+materials: {felt: {friction: 0.4}}
+bodies: [{name: ball, shape: sphere, radius: 5 cm, fixed: yes, material: felt}]
+rods:
+  - name: rope
+    line: {from: [-0.12, 0, 0.06], to: [0.12, 0, 0.06]}
+    nodes: 24
+    radius: 4 mm
+    young: 0.5 MPa
+    damping: 5 ms
+    material: felt
+  - name: curl
+    tress: {count: 5, at: [0, 0.12, 0.1], radius: 4 cm, length: 0.2}
+    nodes: 40
+    radius: 1 mm
+    young: 20 MPa
+    natural: {shape: curl, radius: 6 mm, pitch: 1 cm}
+step: {length: 2 ms}
+run: {until: 0.1 s}
+output: {every: 20 ms}
+"""
+
+
 class Page(Case):
+    def rods(self):
+        """A recording of rods, and what the page must show of its last frame."""
+        scene, recording = self.room / "rods.yaml", self.room / "rods.h5"
+        scene.write_text(RODS)
+        subprocess.run([TALUS, "run", scene, "-o", recording, "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL, timeout=60)
+        with h5py.File(recording) as f:
+            first, last = f["rod_nodes/offset"][-2:]
+            x = f["rod_nodes/position"][first:last]
+            a, b = (f["contacts/" + side][f["contacts/offset"][-2]:] for side in "ab")
+            length = sum(float(((x[k + 1] - x[k]) ** 2).sum() ** 0.5) for k in range(23))
+            return {"rods": str(recording),
+                    "rope": {"rods": len(f["rods/nodes"]), "nodes": int(last - first),
+                             "z": float(x[0, 2]), "length": length,
+                             "speed": float((f["rod_nodes/velocity"][first + 2] ** 2).sum() ** 0.5),
+                             "contacts": int(((1 <= a) & (a < 24) | (1 <= b) & (b < 24)).sum())}}
+
     def sand(self):
         """A recording of sand, and what the page must show of its last frame."""
         scene, recording = self.room / "sand.yaml", self.room / "sand.h5"
@@ -124,13 +166,14 @@ class Page(Case):
         shots = BUILD / "viewer" / "shots"
         given = {"talus": TALUS, "chromium": chromium(), "recording": str(self.recording),
                  "scene": str(self.scene), "solids": str(rocks), "bad": str(self.damaged()),
-                 "live": str(self.room / "live.h5"), "shots": str(shots), "truth": self.truth(), **self.sand()}
+                 "live": str(self.room / "live.h5"), "shots": str(shots), "truth": self.truth(), **self.sand(),
+                 **self.rods()}
         run = subprocess.run(
             ["node", SOURCE / "viewer" / "test" / "page.mjs", BUILD / "viewer", json.dumps(given)],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
         print(run.stdout, file=sys.stderr)
         self.assertEqual(run.returncode, 0, run.stdout)
-        for name in ("recording-first", "recording-picked", "scene-3d", "sand-pressure", "live-paused", "phone", "malformed"):
+        for name in ("recording-first", "recording-picked", "scene-3d", "sand-pressure", "rods", "live-paused", "phone", "malformed"):
             head = (shots / f"{name}.png").read_bytes()[:24]
             self.assertEqual(head[1:4], b"PNG")
             self.assertGreater(struct.unpack(">2I", head[16:24]), (300, 300))

@@ -92,9 +92,9 @@ class Server:
 
 def frame_of(data):
     """A packed frame, unpacked with code of the test's own."""
-    magic, n, m, fields, low, high, serial, _ = struct.unpack_from("<8I", data)
-    time_, h, step, index = struct.unpack_from("<4d", data, 32)
-    at = 64
+    magic, n, m, fields, low, high, serial, _, rods, nodes = struct.unpack_from("<10I", data)
+    time_, h, step, index = struct.unpack_from("<4d", data, 40)
+    at = 72
 
     def take(kind, count):
         nonlocal at
@@ -107,6 +107,10 @@ def frame_of(data):
          "position": take("f", 3 * n), "velocity": take("f", 3 * n), "orientation": take("f", 4 * n)}
     if fields & 1:
         f["spin"] = take("f", 3 * n)
+    if rods:
+        f["start"], f["material"], f["radius"] = take("i", rods + 1), take("i", rods), take("f", rods)
+        f["nodes"], f["node_velocity"], f["director"] = (take("f", 3 * nodes) for _ in range(3))
+        f["strain"] = take("f", nodes)
     if fields & 2:
         f["a"], f["b"] = take("i", m), take("i", m)
         for name in ("point", "normal", "impulse", "slip"):

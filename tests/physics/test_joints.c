@@ -504,6 +504,49 @@ static void hinge_stop(void **state) {
         }
 }
 
+// A ball on the floor that a carriage with a given motion holds: welded to it, or free to slide
+// along the floor. No impulse can open or close its contact with the floor, so that there is none,
+// nor friction; with a free ball on top of it there is one.
+static void held_along_normal(void **state) {
+    (void)state;
+    const talus_scheme schemes[] = {TALUS_SCHEME_FIXED_POINT, TALUS_SCHEME_MOREAU_JEAN};
+    for (int c = 0; c < 16; c++) {
+        const int32_t dim = c & 1 ? 3 : 2;
+        const bool slides = c & 2, loaded = c & 4;
+        talus_world_def def = worlds_def(dim, schemes[c / 8], 1e-3, GRAVITY);
+        talus_world *w = worlds_create(&def);
+        worlds_law(w, 1.0, 0.0, 0.0);
+        worlds_plane(w, 0.0, dim == 2, dim == 3);
+        talus_body_def carriage = worlds_ball(w, 0.1, 0.0, 0.0, 0.0);
+        carriage.position[0] = -1.0, carriage.position[dim - 1] = 1.0;
+        carriage.motion.kind = TALUS_MOTION_VELOCITY, carriage.motion.velocity[0] = 0.3;
+        talus_body_def body = worlds_ball(w, 0.1, 0.0, 0.0, 0.0);
+        body.position[dim - 1] = 0.1;
+        body.velocity[0] = slides ? 0.5 : 0.3;
+        talus_joint_def joint = talus_joint_default();
+        joint.kind = slides ? TALUS_JOINT_SLIDER : TALUS_JOINT_WELD;
+        joint.b = worlds_add(w, &carriage), joint.a = worlds_add(w, &body);
+        join(w, &joint);
+        body.position[dim - 1] = 0.3;
+        if (loaded) worlds_add(w, &body);
+        for (int k = 0; k < 20; k++) {
+            const talus_ledger l = advance(w, 1);
+            assert_int_equal(l.contacts, loaded);
+            assert_false(l.missed);
+        }
+        const talus_body_view b = worlds_bodies(w);
+        const double *x = b.position + 3 * (ptrdiff_t)joint.a;
+        assert_true(fabs(x[dim - 1] - 0.1) < 1e-12);
+        assert_true(loaded || fabs(x[0] - 0.02 * body.velocity[0]) < 1e-12);
+        if (loaded) { // it rests on the other, as far as it has not rolled off
+            double d[3];
+            tl_sub3(x + 3, x, d);
+            assert_true(fabs(tl_norm3(d) - 0.2) < 1e-4 && d[dim - 1] > 0.199);
+        }
+        talus_world_destroy(w);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -519,6 +562,7 @@ int main(void) {
         TEST(hinge_motor),
         TEST(slider_motor),
         TEST(hinge_stop),
+        TEST(held_along_normal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,33 +242,44 @@ static double reach(const talus_sand_view *v, double angle) {
     return sum;
 }
 
-// A quarter of a round column falls: it runs as far along the diagonal as along the axes, as the
-// cone of the law is round and does not know them.
+// A quarter of a round column falls. The round cone of the law knows no axes: it runs as far along
+// the diagonal as along these. A cone with facets, |λ_k| <= mu λ_N for each of the five numbers of
+// the tangent, has more friction where a shear has several of them, up to √5 times: sand runs less
+// far, in all directions.
 static void round_heap(void **state) {
     (void)state;
-    talus_world_def def = sands_world(3, 5e-3);
-    def.tolerance = 1e-4;
-    talus_world *w = worlds_create(&def);
-    talus_sand_def s = sands_box(16, 16, 8);
-    s.friction = 0.6;
-    s.face[2][0] = TALUS_FACE_STICK;
-    WORLDS_OK(talus_world_add_sand(w, &s));
-    const int per = 3, side = 6 * per;
-    const double size = s.cell / per;
-    for (int i = 0; i < side * side * 6 * per; i++) {
-        const double x[3] = {(i % side + 0.5) * size, (i / side % side + 0.5) * size,
-                             (i / side / side + 0.5) * size};
-        if (hypot(x[0], x[1]) < 0.5)
-            WORLDS_OK(talus_world_add_particles(w, 1, x, NULL, size, s.fraction));
-    }
-    for (int k = 0; k < 120; k++) worlds_step(w);
-    const talus_sand_view v = sands_look(w);
+    double along[2][3];
     const double quarter = atan(1.0);
-    const double along[3] = {reach(&v, 0.2), reach(&v, quarter), reach(&v, 2.0 * quarter - 0.2)};
-    assert_true(along[1] > 0.6); // it ran: 0.49 at first
-    assert_true(fabs(along[0] / along[2] - 1.0) < 0.03);
-    assert_true(fabs(along[1] / along[0] - 1.0) < 0.05);
-    talus_world_destroy(w);
+    for (int faceted = 0; faceted < 2; faceted++) {
+        talus_world_def def = sands_world(3, 5e-3);
+        def.tolerance = 1e-4;
+        if (faceted) def.tolerance = 1e-2; // of a change [Pa s]: it does not meet the round cone
+        talus_world *w = worlds_create(&def);
+        if (faceted) WORLDS_OK(talus_world_set_solver(w, "local", "pyramid"));
+        if (faceted) WORLDS_OK(talus_world_set_solver(w, "stop", "change"));
+        talus_sand_def s = sands_box(16, 16, 8);
+        s.friction = 0.6;
+        s.face[2][0] = TALUS_FACE_STICK;
+        WORLDS_OK(talus_world_add_sand(w, &s));
+        const int per = 3, side = 6 * per;
+        const double size = s.cell / per;
+        for (int i = 0; i < side * side * 6 * per; i++) {
+            const double x[3] = {(i % side + 0.5) * size, (i / side % side + 0.5) * size,
+                                 (i / side / side + 0.5) * size};
+            if (hypot(x[0], x[1]) < 0.5)
+                WORLDS_OK(talus_world_add_particles(w, 1, x, NULL, size, s.fraction));
+        }
+        for (int k = 0; k < 120; k++) worlds_step(w);
+        const talus_sand_view v = sands_look(w);
+        along[faceted][0] = reach(&v, 0.2);
+        along[faceted][1] = reach(&v, quarter);
+        along[faceted][2] = reach(&v, 2.0 * quarter - 0.2);
+        talus_world_destroy(w);
+    }
+    assert_true(along[0][1] > 0.6); // it ran: 0.49 at first
+    assert_true(fabs(along[0][0] / along[0][2] - 1.0) < 0.03);
+    assert_true(fabs(along[0][1] / along[0][0] - 1.0) < 0.05);
+    for (int k = 0; k < 3; k++) assert_true(along[1][k] < 0.96 * along[0][k]);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -70,6 +70,7 @@ void local_case_make(tl_rng *rng, int d, bool associated, int kind, local_case *
         (tl_local){.w = out->w,
                    .inv = out->inv,
                    .schur = d == 3 && tl_schur_make(out->w, &out->schur) ? &out->schur : NULL,
+                   .axes = d == 6 && tl_axes_make(out->w, &out->axes) ? &out->axes : NULL,
                    .b = out->b,
                    .law = {.mu = mu, .zeta = associated ? mu : 0.0, .yield = 0.0},
                    .rho = 1.0 / trace};

@@ -8,6 +8,7 @@
 typedef struct local_case {
     double w[36], inv[36], b[6];
     tl_schur schur;
+    tl_axes axes;
     tl_local problem; // points into the fields above
 } local_case;
 

@@ -97,8 +97,8 @@ static void refresh(void **state) {
             assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
             for (int i = 0; i < 7; i++) {
                 shift[i] = -0.1 * i;
-                v.problem.mu[i] = 0.5 * v.problem.mu[i];
-                v.problem.yield[i] = 0.01 * i;
+                v.problem.own.mu[i] = 0.5 * v.problem.mu[i];
+                v.problem.own.yield[i] = 0.01 * i;
             }
             tl_problem_view_shift(&v, shift);
             const int64_t before = tl_alloc_count(ctx);

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "linalg/tensor.h"
 #include "sand/cells.h"
 #include "sand/sand.h"
-#include "sand/tensor.h"
 #include "support/context.h"
 #include <math.h>
 #include <stdlib.h>

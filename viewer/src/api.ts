@@ -3,6 +3,13 @@
 import {readBodies, readFrame, readLedger, readSurfaces, readTimes} from "./wire";
 import type {Bodies, Columns, Frame, Surface} from "./wire";
 
+/** The grid of sand. */
+export interface Grid {
+    cell: number; // edge [m]
+    origin: [number, number, number]; // lower corner of its box [m]
+    cells: [number, number, number]; // along the axes
+}
+
 export interface Info {
     name: string;
     kind: "recording" | "scene" | "live";
@@ -20,9 +27,12 @@ export interface Info {
     materials: {name: string; friction: number; restitution: number}[];
     contacts: boolean;
     sand: boolean; // there is sand as a continuum
+    sandGrid: Grid | null; // that it is computed on
+    rods: number; // elastic rods
     kinds: string[];
     series: {name: string; unit: string; text: string}[]; // observed at every step
     names: Record<string, string>;
+    rodNames: [number, string][]; // the name of the rods from that number on
 }
 
 export interface Live {

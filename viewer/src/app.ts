@@ -143,6 +143,7 @@ export class App {
         const frame = this.player.current;
         if (!frame) return;
         this.show.dispose();
+        model.learn(frame);
         this.model = model;
         this.box = unite(this.box, model.box(frame));
         this.show = new Show(this.stage, model, this.box);
@@ -173,7 +174,7 @@ export class App {
         this.pick(this.picker.pick(place, this.model, frame, {bodies, contacts: s.contacts, chains: s.chains, scale: s.grainScale}));
     }
 
-    /** Choose a body or contact, or nothing. */
+    /** Choose a body, rod or contact, or nothing. */
     pick(picked: Picked | null): void {
         this.picked = picked;
         this.select();
@@ -183,6 +184,7 @@ export class App {
 
     private select(): void {
         this.show.select(this.picked?.kind === "body" ? this.picked.index : -1);
+        this.show.selectRod(this.picked?.kind === "rod" ? this.picked.index : -1, this.player.current);
     }
 
     /** Where a body is on the screen, in pixels of the page; null: it is not there. */
@@ -190,6 +192,15 @@ export class App {
         const frame = this.player.current;
         if (!frame || body >= frame.count) return null;
         const p = new Vector3().fromArray(frame.position, 3 * body).project(this.stage.camera);
+        const rect = this.stage.canvas.getBoundingClientRect();
+        return {x: rect.left + ((p.x + 1) / 2) * rect.width, y: rect.top + ((1 - p.y) / 2) * rect.height};
+    }
+
+    /** The same of a node of rods. */
+    whereIsNode(node: number): {x: number; y: number} | null {
+        const frame = this.player.current;
+        if (!frame || node >= frame.rods.nodes) return null;
+        const p = new Vector3().fromArray(frame.rods.position, 3 * node).project(this.stage.camera);
         const rect = this.stage.canvas.getBoundingClientRect();
         return {x: rect.left + ((p.x + 1) / 2) * rect.width, y: rect.top + ((1 - p.y) / 2) * rect.height};
     }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colouring grains: the values of a mode, their range, and the texels they are looked up in.
 import {GRAIN_STATUS_TEXT, STATUS, css, paletteColour, ramp, rgb, steps} from "./colours";
+import {Field} from "./field";
 import type {Model} from "./model";
-import {NONE, pressures, quantile, sandFigures, speeds, statuses} from "./quantities";
+import {NONE, pressures, quantile, rodFigures, sandFigures, speeds, statuses} from "./quantities";
 import {COLOUR_MODES} from "./settings";
 import type {ColourMode, Settings} from "./settings";
 import {CONTACTS} from "./wire";
-import type {Frame} from "./wire";
+import type {Frame, Sand} from "./wire";
 
 export interface Colouring {
     mode: ColourMode;
     value: Float32Array; // one per body; NONE: grey
     sand: Float32Array; // one per particle of sand
+    rods: Float32Array; // one per node of rods, for the segment that begins there
     range: [number, number];
     texels: Uint8Array;
     label: string;
@@ -28,6 +30,8 @@ export const LABELS: Record<ColourMode, string> = {
     status: "Status",
     material: "Material",
     inertial: "Inertial number",
+    fraction: "Fraction of grains",
+    strain: "Strain",
 };
 
 /** Fields of a frame that a mode needs. */
@@ -37,7 +41,16 @@ export function fieldsOf(mode: ColourMode): number {
 
 /** Modes that there is something to see with. */
 export function modesOf(model: Model): ColourMode[] {
-    return COLOUR_MODES.filter((mode) => mode !== "inertial" || model.info.sand);
+    const sand = (mode: ColourMode): boolean => mode === "inertial" || mode === "fraction";
+    return COLOUR_MODES.filter((mode) => (!sand(mode) || model.info.sand) && (mode !== "strain" || model.info.rods > 0));
+}
+
+/** Fraction of grains about each particle. */
+function sandFractions(s: Sand, model: Model): Float32Array {
+    const grid = model.info.sandGrid;
+    if (!grid) return new Float32Array(s.count).fill(NONE);
+    const field = new Field(s, grid, model.dim, null);
+    return Float32Array.from({length: s.count}, (_, i) => field.at(s.position[3 * i], s.position[3 * i + 1], s.position[3 * i + 2]).fraction);
 }
 
 export class ColourBy {
@@ -51,14 +64,15 @@ export class ColourBy {
 
     colour(frame: Frame, s: Readonly<Settings>): Colouring {
         const model = this.model();
-        const classes = this.classes(s.colour, model);
+        const classes = this.classes(s.colour, model, frame);
         const value = this.values(frame, s.colour, model);
         // Walls are not coloured and do not stretch the scale.
         for (let i = 0; i < value.length; i++) if (i >= model.bodies.count || !model.isFree(i)) value[i] = NONE;
-        const sand = sandFigures(frame.sand, s.colour, model.dim);
-        const range = classes ? ([0, classes.length] as [number, number]) : this.range([value, sand], s);
+        const sand = s.colour === "fraction" ? sandFractions(frame.sand, model) : sandFigures(frame.sand, s.colour, model.dim);
+        const rods = rodFigures(frame, s.colour);
+        const range = classes ? ([0, classes.length] as [number, number]) : this.range([value, sand, rods], s);
         const texels = classes ? this.classTexels(s.colour, classes.length) : ramp(s.map);
-        return {mode: s.colour, value, sand, range, texels, label: LABELS[s.colour], unit: this.unit(s.colour, model), classes};
+        return {mode: s.colour, value, sand, rods, range, texels, label: LABELS[s.colour], unit: this.unit(s.colour, model), classes};
     }
 
     private unit(mode: ColourMode, model: Model): string {
@@ -68,10 +82,11 @@ export class ColourBy {
         return "";
     }
 
-    private classes(mode: ColourMode, model: Model): Colouring["classes"] {
+    private classes(mode: ColourMode, model: Model, frame: Frame): Colouring["classes"] {
         if (mode === "status") return GRAIN_STATUS_TEXT.map((text, k) => ({text, colour: STATUS[k]}));
         if (mode !== "material") return null;
         const used = new Set(Array.from(model.bodies.material).filter((_, i) => model.isFree(i)));
+        for (const k of frame.rods.material) used.add(k);
         const count = Math.max(1, ...Array.from(used, (k) => k + 1));
         return Array.from({length: count}, (_, k) => ({
             text: `${model.info.materials[k]?.name || `material ${k}`}, friction ${model.info.materials[k]?.friction ?? "?"}`,
@@ -101,6 +116,8 @@ export class ColourBy {
             case "status":
                 return statuses(frame).map((x) => (x === NONE ? x : x + 0.5));
             case "inertial":
+            case "fraction":
+            case "strain":
                 return each(() => NONE);
             case "material":
                 return each((i) => model.bodies.material[i] + 0.5);
@@ -111,7 +128,7 @@ export class ColourBy {
     // not turn all others dark.
     private range(values: Float32Array[], s: Readonly<Settings>): [number, number] {
         if (s.range) return s.range;
-        const zero = s.colour === "speed" || s.colour === "pressure" || s.colour === "inertial";
+        const zero = s.colour === "speed" || s.colour === "pressure" || s.colour === "inertial" || s.colour === "fraction";
         const each = (q: number): number[] => values.map((value) => quantile(value, q)).filter((x) => !isNaN(x));
         let low = zero ? 0 : Math.min(...each(0));
         let high = Math.max(...each(zero ? 0.99 : 1));

@@ -44,6 +44,7 @@ async function start(): Promise<void> {
     const frames = new Frames();
     await frames.grow(state.frames);
     const first = await api.frame(state.live?.running ? -1 : 0, 0);
+    model.learn(first);
     // What is seen from the beginning to the end, where that is soon known.
     const last = frames.count > 1 && first.count < LARGE ? await api.frame(frames.count - 1, 0) : first;
     const player = new Player(frames, state);

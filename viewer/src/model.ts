@@ -13,7 +13,7 @@ export class Model {
     readonly solids: Int32Array; // free bodies of other shapes
     readonly walls: Int32Array; // bodies whose motion is given, other than balls
     readonly fixed: Int32Array; // balls whose motion is given
-    readonly meanRadius: number;
+    meanRadius: number; // of grains; where there are none, of rods
     readonly largest: number; // radius of the largest ball
 
     constructor(
@@ -41,6 +41,12 @@ export class Model {
         const free = this.balls.length + this.solids.length;
         this.meanRadius = free > 0 ? sum / free : 1;
         this.largest = largest;
+    }
+
+    /** What only a frame tells: how thick things are where there are rods alone. */
+    learn(frame: Frame): void {
+        if (this.balls.length + this.solids.length > 0 || frame.rods.count === 0) return;
+        this.meanRadius = frame.rods.radius.reduce((sum, r) => sum + r, 0) / frame.rods.count;
     }
 
     get dim(): 2 | 3 {
@@ -80,6 +86,11 @@ export class Model {
         return this.info.names[String(body)] ?? "";
     }
 
+    rodName(rod: number): string {
+        const list = this.info.rodNames.filter(([first]) => first <= rod);
+        return list.length > 0 ? list[list.length - 1][1] : "";
+    }
+
     /** The difference b - a along one axis, of the nearest periodic images. */
     nearest(d: number, axis: number): number {
         const period = this.info.period[axis];
@@ -108,6 +119,11 @@ export class Model {
         for (let i = 0; i < 3 * frame.sand.count; i++) {
             if (x[i] < free.low[i % 3]) free.low[i % 3] = x[i];
             if (x[i] > free.high[i % 3]) free.high[i % 3] = x[i];
+        }
+        const nodes = frame.rods.position;
+        for (let i = 0; i < nodes.length; i++) {
+            if (nodes[i] < free.low[i % 3]) free.low[i % 3] = nodes[i];
+            if (nodes[i] > free.high[i % 3]) free.high[i % 3] = nodes[i];
         }
         const none = free.low[0] > free.high[0];
         const near = grown(free);

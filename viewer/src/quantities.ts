@@ -3,6 +3,7 @@
 import type {Model} from "./model";
 import type {ColourMode} from "./settings";
 import type {Frame, Sand} from "./wire";
+import {rodOf} from "./wire";
 
 /** No figure: drawn in grey. */
 export const NONE = -1e30;
@@ -34,6 +35,34 @@ export function sandFigures(s: Sand, mode: ColourMode, dim: 2 | 3): Float32Array
         const x = of(i);
         return isFinite(x) ? x : NONE;
     });
+}
+
+/** What a mode shows of each segment of rods, at the node where it begins. */
+export function rodFigures(frame: Frame, mode: ColourMode): Float32Array {
+    const {rods} = frame;
+    const out = new Float32Array(rods.nodes).fill(NONE);
+    const v = rods.velocity;
+    for (let i = 0; i < rods.count; i++) {
+        for (let k = rods.start[i]; k < rods.start[i + 1]; k++) {
+            const n = k + 1 < rods.start[i + 1] ? k + 1 : k;
+            let x = NaN;
+            if (mode === "speed") x = 0.5 * Math.hypot(v[3 * k] + v[3 * n], v[3 * k + 1] + v[3 * n + 1], v[3 * k + 2] + v[3 * n + 2]);
+            else if (mode === "size") x = 2 * rods.radius[i];
+            else if (mode === "id") x = i;
+            else if (mode === "material") x = rods.material[i] + 0.5;
+            else if (mode === "strain") x = rods.strain[k];
+            else if (mode === "status" && frame.contacts) x = 0.5;
+            if (isFinite(x)) out[k] = x;
+        }
+    }
+    const c = frame.contacts;
+    for (let k = 0; c && mode === "status" && k < c.count; k++) {
+        for (const item of [c.a[k], c.b[k]]) {
+            const at = rodOf(frame, item);
+            if (at) out[at.node] = Math.max(out[at.node], c.status[k] + 0.5);
+        }
+    }
+    return out;
 }
 
 /**

@@ -3,7 +3,7 @@
 import type {MapName} from "./colours";
 import {Store} from "./store";
 
-export const COLOUR_MODES = ["speed", "size", "pressure", "id", "status", "material", "inertial"] as const;
+export const COLOUR_MODES = ["speed", "size", "pressure", "id", "status", "material", "inertial", "fraction", "strain"] as const;
 export type ColourMode = (typeof COLOUR_MODES)[number];
 export type Axis = "x" | "y" | "z" | "view";
 
@@ -22,6 +22,7 @@ export interface Settings {
     sectionAxis: Axis;
     sectionAt: number; // 0 to 1 across the box of what is shown
     sectionFlip: boolean;
+    slice: boolean; // of the fields of sand, where the section would be
     dark: boolean;
     panel: boolean;
     tab: "look" | "plots" | "about";
@@ -47,6 +48,7 @@ export function makeSettings(): Store<Settings> {
         sectionAxis: "y",
         sectionAt: 0.5,
         sectionFlip: false,
+        slice: false,
         dark: prefersDark(),
         panel: window.innerWidth >= 900,
         tab: "look",

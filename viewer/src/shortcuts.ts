@@ -11,7 +11,7 @@ export function makeKeys(app: App): Keys {
     const {player, settings} = app;
     const by = (event: KeyboardEvent): number => (event.shiftKey ? 10 : 1);
     const jump = (frames: number): void => void player.seek(player.play.get().index + frames);
-    const flip = (key: "chains" | "contacts" | "walls" | "images" | "marks" | "section" | "dark" | "panel"): (() => void) => {
+    const flip = (key: "chains" | "contacts" | "walls" | "images" | "marks" | "section" | "slice" | "dark" | "panel"): (() => void) => {
         return () => settings.set({[key]: !settings.get()[key]} as Partial<Settings>);
     };
     const playing: Key[] = [
@@ -36,6 +36,7 @@ export function makeKeys(app: App): Keys {
         {keys: ["d", "D"], show: "D", text: "contact points", run: flip("contacts")},
         {keys: ["o", "O"], show: "O", text: "walls and obstacles", run: flip("walls")},
         {keys: ["x", "X"], show: "X", text: "section", run: flip("section")},
+        {keys: ["y", "Y"], show: "Y", text: "slice of sand", run: flip("slice")},
         {keys: ["p", "P"], show: "P", text: "periodic images", run: flip("images")},
         {keys: ["m", "M"], show: "M", text: "show rotation", run: flip("marks")},
         {keys: ["Escape"], show: "Esc", text: "put the picked one back", run: () => app.pick(null)},

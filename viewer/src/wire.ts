@@ -55,6 +55,19 @@ export interface Sand {
     pressure: Float32Array; // NaN: not known
 }
 
+/** Elastic rods: nodes of all of them in a row. */
+export interface Rods {
+    count: number;
+    nodes: number;
+    start: Int32Array; // count + 1: first node of each
+    material: Int32Array;
+    radius: Float32Array;
+    position: Float32Array; // of nodes, as are the rest
+    velocity: Float32Array;
+    director: Float32Array; // first material axis of the segment that begins there; NaN: not known
+    strain: Float32Array; // of that segment; NaN: not known
+}
+
 export interface Frame {
     index: number; // -1: of a run that goes on
     fields: number;
@@ -69,6 +82,7 @@ export interface Frame {
     turn: Float32Array; // quaternions w, x, y, z
     spin: Float32Array | null;
     sand: Sand;
+    rods: Rods; // their segments are items of contacts, from `count` on
     contacts: Contacts | null;
     bytes: number;
 }
@@ -185,9 +199,37 @@ function readSand(r: Reader, count: number): Sand {
     };
 }
 
+function readRods(r: Reader, count: number, nodes: number): Rods {
+    return {
+        count,
+        nodes,
+        start: r.i32(count > 0 ? count + 1 : 0),
+        material: r.i32(count),
+        radius: r.f32(count),
+        position: r.f32(3 * nodes),
+        velocity: r.f32(3 * nodes),
+        director: r.f32(3 * nodes),
+        strain: r.f32(nodes),
+    };
+}
+
+/** The rod that an item of contacts is a segment of, and the node it begins at; null: it is a body. */
+export function rodOf(frame: Frame, item: number): {rod: number; node: number} | null {
+    const {start, count} = frame.rods;
+    const segment = item - frame.count;
+    if (segment < 0 || count === 0) return null;
+    let [low, high] = [0, count - 1];
+    while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (start[middle] - middle <= segment) low = middle;
+        else high = middle - 1;
+    }
+    return {rod: low, node: segment + low};
+}
+
 export function readFrame(data: ArrayBuffer): Frame {
     const r = new Reader(data);
-    const [, count, contacts, fields, low, high, serial, sand] = r.head(MAGIC.frame, 8);
+    const [, count, contacts, fields, low, high, serial, sand, rods, nodes] = r.head(MAGIC.frame, 10);
     const [time, h, step, index] = r.f64(4);
     return {
         index,
@@ -203,6 +245,7 @@ export function readFrame(data: ArrayBuffer): Frame {
         turn: r.f32(4 * count),
         spin: fields & SPIN ? r.f32(3 * count) : null,
         sand: readSand(r, sand),
+        rods: readRods(r, rods, nodes),
         contacts: fields & CONTACTS ? readContacts(r, contacts) : null,
         bytes: data.byteLength,
     };

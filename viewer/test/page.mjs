@@ -247,7 +247,81 @@ async function sand(browser) {
     const inertial = await page.locator(".legend-title").textContent();
     check("colour by inertial number", inertial === "Inertial number", inertial);
     await shot(page, "sand-inertial");
+    await page.keyboard.press("8");
+    await page.keyboard.press("y");
+    await page.waitForTimeout(300);
+    const slice = await page.evaluate(() => {
+        const meshes = [];
+        window.talus.stage.content.traverse((o) => o.visible && o.isMesh && o.geometry?.getAttribute("color") && meshes.push(o.geometry));
+        const colours = new Set();
+        const mesh = meshes[0];
+        const colour = mesh?.getAttribute("color");
+        for (let k = 0; mesh && k < mesh.index.count; k++) colours.add([0, 1, 2].map((e) => colour.array[3 * mesh.index.array[k] + e].toFixed(2)).join());
+        return {meshes: meshes.length, facets: mesh ? mesh.index.count / 3 : 0, colours: colours.size};
+    });
+    const fraction = await page.locator(".legend-title").textContent();
+    check("colour by fraction", fraction === "Fraction of grains", fraction);
+    check("a slice shows the field of sand", slice.meshes === 1 && slice.facets > 20 && slice.colours > 3, JSON.stringify(slice));
+    await shot(page, "sand-slice");
+    await page.keyboard.press("y");
     check("nothing went wrong on the page (sand)", wrong.length === 0, wrong.join("; "));
+    await page.close();
+    await end();
+}
+
+// Rods: as many tubes as there should be, where the nodes are; picking, colours, the stripe that shows twist.
+async function rods(browser) {
+    const {url, end} = await serve("view", given.rods);
+    const {page, wrong} = await open(browser, url);
+    await page.evaluate(() => window.talus.player.seek(window.talus.frames.count - 1));
+    await page.waitForTimeout(300);
+    const seen = await page.evaluate(() => {
+        const {rods} = window.talus.player.current;
+        const tubes = [];
+        window.talus.stage.content.traverse((o) => o.geometry?.getAttribute("axisHere") && tubes.push(o.geometry.instanceCount));
+        return {count: rods.count, nodes: rods.nodes, z: rods.position[2], tubes};
+    });
+    check("all rods are there", seen.count === given.rope.rods && seen.nodes === given.rope.nodes, JSON.stringify(seen));
+    // One for each two neighbours in the row, of which those that end a rod are not drawn.
+    check("they are drawn in one call", seen.tubes.length === 1 && seen.tubes[0] === seen.nodes + seen.count, JSON.stringify(seen));
+    check("nodes are where the recording has them", Math.abs(seen.z - given.rope.z) < 1e-6, JSON.stringify(seen));
+    const empty = await page.evaluate(() => window.talus.stage.shared.background.value.getHexString());
+    const back = [0, 2, 4].map((k) => parseInt(empty.slice(k, k + 2), 16));
+    const drawn = async () => {
+        const data = await pixels(page);
+        let count = 0;
+        for (let k = 0; k < data.length; k += 4) if (back.some((x, e) => Math.abs(x - data[k + e]) > 12)) count++;
+        return count;
+    };
+    await page.keyboard.press("o"); // without the ball
+    await page.waitForTimeout(200);
+    const bare = await drawn();
+    check("tubes are drawn", bare > 150, `${bare} pixels`);
+    await page.keyboard.press("o");
+    await page.waitForTimeout(200);
+    const at = await page.evaluate(() => window.talus.whereIsNode(2));
+    await page.mouse.click(at.x, at.y);
+    await page.waitForTimeout(400);
+    const fact = async (name) => Number((await page.locator(`#inspector dd[data-name="${name}"]`).textContent()).replace("\u2212", "-").split(" ")[0]);
+    const title = await page.locator("#inspector strong").textContent();
+    check("a rod can be picked", title === "rope (rod 0)", title);
+    check("its length is that of its nodes", Math.abs((await fact("Length")) - given.rope.length) < 1e-3 * given.rope.length);
+    const contacts = await page.locator('#inspector [data-name="Contacts"]').textContent();
+    check("its contacts are those of its segments", contacts.startsWith(`${given.rope.contacts} contact`), contacts);
+    await shot(page, "rods");
+    await page.keyboard.press("9");
+    await page.waitForTimeout(300);
+    const strain = await page.locator(".legend-title").textContent();
+    check("colour by strain", strain === "Strain", strain);
+    await page.keyboard.press("5");
+    await page.waitForTimeout(400);
+    const status = await page.locator(".legend-body").textContent();
+    check("colour by status", status.includes("slides somewhere"), status);
+    await page.keyboard.press("m");
+    await page.keyboard.press("c");
+    await page.waitForTimeout(400);
+    await shot(page, "rods-status");
+    check("nothing went wrong on the page (rods)", wrong.length === 0, wrong.join("; "));
     await page.close();
     await end();
 }
@@ -318,7 +392,7 @@ const browser = await chromium.launchPersistentContext(folder, {
     args: FLAGS,
 });
 try {
-    for (const part of [recording, solids, sand, live, malformed, phone]) {
+    for (const part of [recording, solids, sand, rods, live, malformed, phone]) {
         try {
             await part(browser);
         } catch (error) {

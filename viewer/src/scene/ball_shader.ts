@@ -7,7 +7,8 @@
 // A section plane n.x + w = 0 takes away n.x + w > 0; where it cuts a ball, its cut face is drawn.
 //
 // What covers the ball lies before it. Where the browser can be told so (EXT_conservative_depth), balls
-// behind others are dropped before any of this is computed.
+// behind others are dropped before any of this is computed. SMALL balls are disks through their centres,
+// shaded as balls, for which every GPU does that.
 
 export const BALL_VERTEX = /* glsl */ `
 precision highp float;
@@ -43,10 +44,12 @@ void main() {
 #endif
 #ifdef POINTS
     vIndex = gl_VertexID;
-    // The point's depth is that of the nearest point of the ball.
     gl_Position = projectionMatrix * c;
+#ifndef SMALL
+    // The point's depth is that of the nearest point of the ball.
     vec4 front = projectionMatrix * vec4(c.xy, min(c.z + r, -1e-9), 1.0);
     gl_Position.z = front.z / front.w * gl_Position.w;
+#endif
     gl_PointSize = 2.2 * r * projectionMatrix[1][1] * pixels / max(gl_Position.w, 1e-9) + 1.0;
     vCorner = vec2(0.0);
     if (r <= 0.0) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
@@ -141,6 +144,22 @@ void main() {
     colour *= 1.0 - 0.55 * rim;
     if (vIndex == selected) colour = mix(colour, accent, smoothstep(0.72, 0.76, rho));
     finish(colour, 1.0 - smoothstep(1.0 - w, 1.0, rho));
+}
+#elif defined(SMALL)
+void main() {
+    // Half the point is 1.1 radii and half a pixel.
+    float wide = vRadius * projectionMatrix[1][1] * pixels / -vCentre.z;
+    vec2 p = (2.0 * gl_PointCoord - 1.0) * vec2(1.0, -1.0) * (1.1 + 0.5 / wide);
+    float h = 1.0 - dot(p, p);
+    if (h <= 0.0) discard;
+    vec3 n = vec3(p, sqrt(h));
+    vec3 colour = base();
+#ifdef TURNED
+    vec3 m = unturn(cameraToWorld * n);
+    colour *= 1.0 - 0.35 * step(0.0, m.z * sign(m.x));
+#endif
+    if (vIndex == selected) colour = accent;
+    finish(lit(colour, n), clamp(h * wide * 0.5, 0.0, 1.0));
 }
 #else
 void main() {

@@ -14,6 +14,7 @@ import {
 import type {IUniform} from "three";
 import type {Model} from "../model";
 import {force} from "../quantities";
+import {rodOf} from "../wire";
 import type {Frame} from "../wire";
 import {LIGHT} from "./ball_shader";
 import type {Stage} from "./stage";
@@ -130,12 +131,15 @@ export class Chains {
         for (let k = 0; k < n; k++) {
             const share = this.reference > 0 ? forces[k] / this.reference : 0;
             if (!(share > 1e-3)) continue;
-            for (const body of [c!.a[k], c!.b[k]]) {
-                if (!this.model.isFree(body)) continue;
+            for (const [body, sign] of [[c!.a[k], 1], [c!.b[k], -1]]) {
+                const rod = rodOf(frame, body);
+                if (!rod && !this.model.isFree(body)) continue;
                 for (let e = 0; e < 3; e++) {
-                    const x = frame.position[3 * body + e];
+                    const p = c!.point[3 * k + e];
+                    // A rod begins where the normal meets its middle.
+                    const x = rod ? p + sign * frame.rods.radius[rod.rod] * c!.normal[3 * k + e] : frame.position[3 * body + e];
                     start[3 * tubes + e] = x;
-                    stop[3 * tubes + e] = x + this.model.nearest(c!.point[3 * k + e] - x, e);
+                    stop[3 * tubes + e] = x + this.model.nearest(p - x, e);
                 }
                 look[2 * tubes] = 0.4 * this.model.meanRadius * Math.min(share, 1.5);
                 look[2 * tubes + 1] = share;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number of balls (2D: disks), all in one call: squares that are drawn as balls, or points where there
-// are very many small ones. Whose they are, and where, is for others to say.
+// A number of balls (2D: disks), all in one call: squares that are drawn as balls, or points, from front to
+// back, where there are very many. Whose they are, and where, is for others to say.
 import {
     BufferAttribute,
     BufferGeometry,
@@ -24,15 +24,20 @@ import type {Colouring} from "../colour_by";
 import {RAMP} from "../colours";
 import {NONE} from "../quantities";
 import {BALL_FRAGMENT, BALL_VERTEX, DEPTH_GREATER} from "./ball_shader";
+import {Order} from "./order";
 import type {Stage} from "./stage";
 
 const MANY = 60000; // from here on points, as long as balls are small on the screen
 const POINT_MOST = 48; // pixels of a point
+const SMALL_MOST = 16; // pixels of a ball of which it is not seen that it is drawn with one depth
 
 export class Cloud {
     readonly object: Object3D;
     private readonly squares: Mesh;
     private readonly points: Points | null = null;
+    private readonly order: Order | null = null;
+    private exact: RawShaderMaterial | null = null; // of the points: as balls,
+    private small: RawShaderMaterial | null = null; // or as disks that look like balls
     private readonly uniforms: Record<string, IUniform>;
     readonly column: Record<"centre" | "radius" | "value" | "turn", Float32Array>;
     private readonly geometries: BufferGeometry[] = [];
@@ -67,7 +72,8 @@ export class Cloud {
         this.squares = this.makeSquares();
         this.object = this.squares;
         if (dim === 3 && n > MANY) {
-            this.points = this.makePoints();
+            this.order = new Order(this.column.centre);
+            this.points = this.makePoints(this.order);
             this.squares.add(this.points);
             this.points.visible = false;
         }
@@ -75,7 +81,7 @@ export class Cloud {
 
     private material(defines: Record<string, string>): RawShaderMaterial {
         const flat = this.dim === 2;
-        const early = !flat && this.stage.renderer.getContext().getExtension("EXT_conservative_depth");
+        const early = !flat && !("SMALL" in defines) && this.stage.renderer.getContext().getExtension("EXT_conservative_depth");
         return new RawShaderMaterial({
             glslVersion: GLSL3,
             defines: {...defines, ...(flat ? {FLAT: ""} : {}), ...(this.turned ? {TURNED: ""} : {})},
@@ -114,29 +120,41 @@ export class Cloud {
         return mesh;
     }
 
-    private makePoints(): Points {
+    private makePoints(order: Order): Points {
         const geometry = new BufferGeometry();
         this.attributes(geometry, false);
         geometry.setAttribute("position", geometry.getAttribute("centre"));
-        const points = new Points(geometry, this.material({POINTS: ""}));
+        geometry.setIndex(order.attribute);
+        this.pointMaterials();
+        const points = new Points(geometry, this.exact!);
         points.frustumCulled = false;
         return points;
     }
 
-    /** Choose between squares and points. */
+    private pointMaterials(): void {
+        this.exact?.dispose();
+        this.small?.dispose();
+        this.exact = this.material({POINTS: ""});
+        this.small = this.material({POINTS: "", SMALL: ""});
+    }
+
+    /** Choose between squares and points. A section shows where it cuts balls, be they small or not. */
     prepare(): void {
-        if (!this.points) return;
+        if (!this.points || !this.order) return;
         const camera = this.stage.camera;
         const distance = camera.position.distanceTo(this.stage.controls.target);
         const size = (2.2 * this.largest * camera.projectionMatrix.elements[5] * this.stage.shared.pixels.value) / distance;
         this.points.visible = size < POINT_MOST;
+        this.points.material = size < SMALL_MOST && !this.stage.sectionOn ? this.small! : this.exact!;
+        if (this.points.visible) this.order.face(camera);
     }
 
     setMarks(on: boolean): void {
         if (on === this.marks) return;
         this.marks = on;
+        (this.squares.material as RawShaderMaterial).dispose();
         this.squares.material = this.material({});
-        if (this.points) this.points.material = this.material({POINTS: ""});
+        if (this.points) this.pointMaterials();
     }
 
     setScale(scale: number): void {
@@ -156,6 +174,7 @@ export class Cloud {
     upload(colouring: Colouring): void {
         this.texels.set(colouring.texels);
         this.texture.needsUpdate = true;
+        this.order?.renew();
         (this.uniforms.range.value as Vector2).set(...colouring.range);
         for (const geometry of this.geometries) {
             for (const name of ["centre", "radius", "value", "turn"]) {
@@ -167,7 +186,8 @@ export class Cloud {
     dispose(): void {
         for (const geometry of this.geometries) geometry.dispose();
         (this.squares.material as RawShaderMaterial).dispose();
-        if (this.points) (this.points.material as RawShaderMaterial).dispose();
+        this.exact?.dispose();
+        this.small?.dispose();
         this.texture.dispose();
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies under a point of the picture: a body or a contact. Computed, not read back from the picture.
+// What lies under a point of the picture: a body, a rod or a contact. Computed, not read back from the picture.
 import {OrthographicCamera, Ray, Raycaster, Vector2, Vector3} from "three";
 import type {Model} from "../model";
 import {unrotate} from "../model";
 import type {Frame} from "../wire";
 import type {Stage} from "./stage";
 
-export type Picked = {kind: "body"; index: number} | {kind: "contact"; index: number};
+export type Picked = {kind: "body"; index: number} | {kind: "contact"; index: number} | {kind: "rod"; index: number; node: number};
 
 interface Choice {
     bodies: Int32Array[];
@@ -14,6 +14,8 @@ interface Choice {
     chains: boolean; // tubes are shown
     scale: number; // of grains
 }
+
+const NEAR = 3; // pixels by which a thin rod may be missed
 
 // Distances along a ray at which it enters and leaves a ball; null: it passes.
 function throughBall(ray: Ray, centre: Vector3, radius: number): [number, number] | null {
@@ -123,6 +125,29 @@ export class Picker {
         return best;
     }
 
+    // The nearest segment of a rod under the ray; thin ones may be missed by some pixels.
+    private rod(ray: Ray, frame: Frame, scale: number): {rod: number; node: number; distance: number} | null {
+        const {rods} = frame;
+        const slope = (2 * NEAR) / (this.stage.camera.projectionMatrix.elements[5] * 2 * this.stage.shared.pixels.value);
+        const [a, b, at] = [new Vector3(), new Vector3(), new Vector3()];
+        let best: {rod: number; node: number; distance: number} | null = null;
+        let least = Infinity;
+        for (let i = 0; i < rods.count; i++) {
+            for (let k = rods.start[i]; k + 1 < rods.start[i + 1]; k++) {
+                a.fromArray(rods.position, 3 * k);
+                b.fromArray(rods.position, 3 * k + 3);
+                const away = Math.sqrt(ray.distanceSqToSegment(a, b, at));
+                const distance = at.distanceTo(ray.origin);
+                const miss = away - rods.radius[i] * scale;
+                if (miss > slope * distance || this.hidden(at)) continue;
+                // One that is hit is before all that are only near.
+                const cost = distance + (miss > 0 ? 1e3 * miss + 1e6 : 0);
+                if (cost < least) [best, least] = [{rod: i, node: k, distance}, cost];
+            }
+        }
+        return best;
+    }
+
     /** `place` from -1 to 1 in both directions. */
     pick(place: Vector2, model: Model, frame: Frame, choice: Choice): Picked | null {
         this.caster.setFromCamera(place, this.stage.camera);
@@ -144,8 +169,11 @@ export class Picker {
                 if (t !== null && t > 0 && t < nearest) [best, nearest] = [i, t];
             }
         }
+        const rod = this.rod(ray, frame, choice.scale);
+        if (rod && rod.distance < nearest) nearest = rod.distance;
         // A dot lies within the gap of two bodies and is drawn over them.
         if (contact && contact.distance < nearest + model.meanRadius) return {kind: "contact", index: contact.index};
+        if (rod && rod.distance <= nearest) return {kind: "rod", index: rod.rod, node: rod.node};
         return best < 0 ? null : {kind: "body", index: best};
     }
 }

@@ -10,7 +10,9 @@ import {Balls} from "./balls";
 import {cellFrame, imageShifts} from "./cell";
 import {Chains} from "./chains";
 import {Outlines} from "./outlines";
+import {Rods} from "./rods";
 import {Sand} from "./sand";
+import {Slice} from "./slice";
 import {Solids} from "./solids";
 import type {Stage} from "./stage";
 import {Touches} from "./touches";
@@ -23,6 +25,9 @@ export class Show {
     private readonly fixed: Balls;
     private readonly solids: Solids | null;
     private readonly sand: Sand | null;
+    private readonly slice: Slice | null;
+    private seen: {frame: Frame; colouring: Colouring} | null = null; // last
+    private readonly rods: Rods | null;
     private readonly outlines: Outlines | null;
     private readonly walls: Walls;
     private readonly chains: Chains;
@@ -41,6 +46,8 @@ export class Show {
         this.solids = model.solids.length > 0 ? new Solids(stage, model) : null;
         this.outlines = model.solids.length > 0 && model.dim === 2 ? new Outlines(stage, model) : null;
         this.sand = model.info.sand ? new Sand(stage, model.dim) : null;
+        this.slice = model.info.sand ? new Slice(model) : null;
+        this.rods = model.info.rods > 0 ? new Rods(stage) : null;
         this.walls = new Walls(stage, model, extent);
         this.chains = new Chains(stage, model);
         this.touches = new Touches(stage, model);
@@ -48,6 +55,8 @@ export class Show {
         content.add(this.balls.object, this.fixed.object, this.walls.object, this.chains.object, this.touches.object);
         if (this.solids) content.add(this.solids.object);
         if (this.sand) content.add(this.sand.object);
+        if (this.slice) content.add(this.slice.object);
+        if (this.rods) content.add(this.rods.object);
         if (this.outlines) content.add(this.outlines.object);
         if (this.cell) stage.extras.add(this.cell);
         stage.setBox(this.box);
@@ -79,9 +88,12 @@ export class Show {
         this.touches.object.visible = s.contacts;
         stage.shared.fade.value = s.chains && this.model.dim === 2 ? FADE_FLAT : 0;
         this.balls.setMarks(s.marks);
-        for (const part of [this.balls, this.solids, this.outlines, this.sand]) part?.setScale(s.grainScale);
+        this.rods?.setMarks(s.marks);
+        for (const part of [this.balls, this.solids, this.outlines, this.sand, this.rods]) part?.setScale(s.grainScale);
         stage.images = s.images ? imageShifts(this.model) : [];
         stage.setSection(s.section ? this.sectionPlane(s) : null);
+        if (this.sand) this.sand.object.visible = !s.slice;
+        if (this.seen) this.slice?.update(this.seen.frame, this.seen.colouring, s, this.box.low, this.box.high);
     }
 
     update(frame: Frame, colouring: Colouring, s: Readonly<Settings>): void {
@@ -90,6 +102,9 @@ export class Show {
         this.solids?.update(frame, colouring);
         this.outlines?.update(frame);
         this.sand?.update(frame, colouring);
+        this.seen = {frame, colouring};
+        this.slice?.update(frame, colouring, s, this.box.low, this.box.high);
+        this.rods?.update(frame, colouring);
         this.walls.update(frame);
         if (s.chains) this.chains.update(frame);
         if (s.contacts) this.touches.update(frame);
@@ -108,9 +123,13 @@ export class Show {
         this.solids?.select(body);
     }
 
+    selectRod(rod: number, frame: Frame | null): void {
+        this.rods?.select(rod, frame);
+    }
+
     dispose(): void {
         this.stage.content.clear();
         this.stage.extras.clear();
-        for (const part of [this.balls, this.fixed, this.solids, this.outlines, this.sand, this.walls, this.chains, this.touches]) part?.dispose();
+        for (const part of [this.balls, this.fixed, this.solids, this.outlines, this.sand, this.slice, this.rods, this.walls, this.chains, this.touches]) part?.dispose();
     }
 }

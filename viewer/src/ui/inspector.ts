@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of the grain or contact that was picked.
+// The numbers of the grain, rod or contact that was picked.
 import {STATUS_TEXT} from "../colours";
 import type {Model} from "../model";
 import {NONE, force, pressures} from "../quantities";
 import type {Picked} from "../scene/pick";
+import {rodOf} from "../wire";
 import type {Contacts, Frame} from "../wire";
 import {button, h} from "./dom";
 import {figure, vector} from "./format";
@@ -29,10 +30,11 @@ export class Inspector {
     }
 
     update(picked: Picked | null, frame: Frame): void {
-        const count = picked?.kind === "body" ? frame.count : (frame.contacts?.count ?? 0);
+        const count = {body: frame.count, rod: frame.rods.count, contact: frame.contacts?.count ?? 0}[picked?.kind ?? "body"];
         this.element.hidden = picked === null || picked.index >= count;
         if (picked === null || this.element.hidden) return;
         if (picked.kind === "body") this.showBody(picked.index, frame);
+        else if (picked.kind === "rod") this.showRod(picked.index, picked.node, frame);
         else this.showContact(picked.index, frame, frame.contacts!);
     }
 
@@ -45,8 +47,11 @@ export class Inspector {
         return out;
     }
 
-    private label(body: number): string {
+    // A body, or a segment of a rod, in words and as something to pick.
+    private label(body: number, frame: Frame): string {
         const model = this.model();
+        const rod = rodOf(frame, body);
+        if (rod) return `${model.rodName(rod.rod) || "rod"} ${rod.rod}, segment ${rod.node - frame.rods.start[rod.rod]}`;
         return model.name(body) || `${model.kind(body)} ${body}`;
     }
 
@@ -80,21 +85,49 @@ export class Inspector {
             if (p !== NONE) rows.push(["Pressure", figure(p), dim === 2 ? "N/m" : "Pa"]);
         }
         this.title.textContent = model.name(i) ? `${model.name(i)} (body ${i})` : `Body ${i}`;
-        this.body.replaceChildren(this.table(rows), ...(frame.contacts ? [this.contactList(i, frame, frame.contacts)] : []));
+        this.body.replaceChildren(this.table(rows), ...(frame.contacts ? [this.contactList((item) => item === i, frame, frame.contacts)] : []));
     }
 
-    private contactList(i: number, frame: Frame, c: Contacts): HTMLElement {
+    private showRod(i: number, node: number, frame: Frame): void {
+        const model = this.model();
+        const {rods} = frame;
+        const [first, end] = [rods.start[i], rods.start[i + 1]];
+        const material = model.info.materials[rods.material[i]];
+        let length = 0;
+        for (let k = first; k + 1 < end; k++) {
+            length += Math.hypot(...[0, 1, 2].map((e) => rods.position[3 * k + 3 + e] - rods.position[3 * k + e]));
+        }
+        const v = three(rods.velocity, node);
+        this.title.textContent = `${model.rodName(i) || "Rod"} (rod ${i})`;
+        const rows: Row[] = [
+            ["Nodes", String(end - first)],
+            ["Segment", String(node - first)],
+            ["Radius", figure(rods.radius[i]), "m"],
+            ["Length", figure(length), "m"],
+            ["Material", `${material?.name || rods.material[i]}, friction ${figure(material?.friction)}`],
+            ["Position", vector(three(rods.position, node), 3), "m"],
+            ["Speed", figure(norm(v)), "m/s"],
+            ["Strain here", figure(rods.strain[node])],
+            ["Start", vector(three(rods.position, first), 3), "m"],
+            ["End", vector(three(rods.position, end - 1), 3), "m"],
+        ];
+        const list = frame.contacts && this.contactList((item) => rodOf(frame, item)?.rod === i, frame, frame.contacts);
+        this.body.replaceChildren(this.table(rows), ...(list ? [list] : []));
+    }
+
+    // Contacts of the items that are asked for.
+    private contactList(own: (item: number) => boolean, frame: Frame, c: Contacts): HTMLElement {
         const mine: number[] = [];
-        for (let k = 0; k < c.count; k++) if (c.a[k] === i || c.b[k] === i) mine.push(k);
+        for (let k = 0; k < c.count; k++) if (own(c.a[k]) || own(c.b[k])) mine.push(k);
         const list = h("ul", {class: "contact-list"});
         for (const k of mine.slice(0, MOST)) {
-            const other = c.a[k] === i ? c.b[k] : c.a[k];
+            const other = own(c.a[k]) ? c.b[k] : c.a[k];
             const dot = h("span", {class: `swatch round status-${c.status[k]}`, title: STATUS_TEXT[c.status[k]]});
             list.append(
                 h(
                     "li",
                     {},
-                    h("button", {type: "button", class: "link", onclick: () => this.pick({kind: "contact", index: k})}, dot, this.label(other)),
+                    h("button", {type: "button", class: "link", onclick: () => this.pick({kind: "contact", index: k})}, dot, this.label(other, frame)),
                     h("span", {}, `${figure(force(frame, k))} ${frame.h > 0 ? "N" : "N s"}`),
                 ),
             );
@@ -112,8 +145,11 @@ export class Inspector {
         const unit = frame.h > 0 ? "N" : "N s";
         const normal = (r[0] * n[0] + r[1] * n[1] + r[2] * n[2]) * scale;
         const tangential = norm([0, 1, 2].map((e) => r[e] * scale - normal * n[e]));
-        const link = (body: number): HTMLElement =>
-            h("button", {type: "button", class: "link", onclick: () => this.pick({kind: "body", index: body})}, this.label(body));
+        const link = (body: number): HTMLElement => {
+            const rod = rodOf(frame, body);
+            const picked: Picked = rod ? {kind: "rod", index: rod.rod, node: rod.node} : {kind: "body", index: body};
+            return h("button", {type: "button", class: "link", onclick: () => this.pick(picked)}, this.label(body, frame));
+        };
         this.title.textContent = `Contact ${k}`;
         this.body.replaceChildren(
             h("p", {class: "between"}, link(c.a[k]), " on ", link(c.b[k])),

@@ -3,16 +3,17 @@
 import {LABELS, modesOf} from "../colour_by";
 import {MAP_NAMES, STATUS, STATUS_TEXT} from "../colours";
 import type {Model} from "../model";
+import {COLOUR_MODES} from "../settings";
 import type {Settings} from "../settings";
 import type {Store} from "../store";
 import {choice, group, slider, toggle} from "./controls";
 import {h} from "./dom";
 
 function modeButtons(store: Store<Settings>, model: Model): HTMLElement {
-    const buttons = modesOf(model).map((mode, k) => {
+    const buttons = modesOf(model).map((mode) => {
         const b = h(
             "button",
-            {type: "button", class: "chip", title: `Colour by ${LABELS[mode].toLowerCase()} (${k + 1})`, "data-colour": mode, onclick: () => store.set({colour: mode, range: null})},
+            {type: "button", class: "chip", title: `Colour by ${LABELS[mode].toLowerCase()} (${COLOUR_MODES.indexOf(mode) + 1})`, "data-colour": mode, onclick: () => store.set({colour: mode, range: null})},
             LABELS[mode],
         );
         const sync = (): void => b.setAttribute("aria-pressed", String(store.get().colour === mode));
@@ -52,7 +53,7 @@ export function lookTab(store: Store<Settings>, model: Model, views: (direction:
         group(
             "Grains",
             slider(store, "grainScale", "Size drawn", 0.1, 1),
-            solid ? toggle(store, "marks", "Show rotation", "Two-coloured balls show how they turn (M)") : null,
+            solid ? toggle(store, "marks", "Show rotation", "Two-coloured balls and stripes on rods show how they turn (M)") : null,
         ),
         model.info.contacts && model.info.kind !== "scene"
             ? group(
@@ -74,6 +75,7 @@ export function lookTab(store: Store<Settings>, model: Model, views: (direction:
             choice(store, "sectionAxis", "Across", axes),
             slider(store, "sectionAt", "At", 0, 1),
             toggle(store, "sectionFlip", "Other side", "Keep the other half"),
+            model.info.sand ? toggle(store, "slice", "Slice of sand", "Draw what sand is like on that plane instead of its grains (Y)") : null,
         ),
         solid ? group("Look from", h("div", {class: "chips"}, from("corner", "Corner"), from("x", "x"), from("y", "y"), from("z", "z (top)"))) : null,
     );

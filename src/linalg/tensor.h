@@ -5,8 +5,8 @@
 //     2D  (a; b, c)           ->  [a + b, c; c, a − b]
 //     3D  (a; b, c, d, e, f)  ->  √(2/3) a I + diag(b − c/√3, −b − c/√3, 2c/√3), xy d, xz e, yz f.
 // The first is the trace over √(2 dim); the length of the rest is √J₂.
-#ifndef TL_SAND_TENSOR_H
-#define TL_SAND_TENSOR_H
+#ifndef TL_LINALG_TENSOR_H
+#define TL_LINALG_TENSOR_H
 #include "base/compiler.h"
 #include <math.h>
 
@@ -82,4 +82,4 @@ TL_INLINE void tl_tensor_rate(int dim, const double *g, double *out) {
     for (int k = 0; k < 18; k++) out[k] = h[k];
 }
 
-#endif // TL_SAND_TENSOR_H
+#endif // TL_LINALG_TENSOR_H
