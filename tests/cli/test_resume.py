@@ -14,15 +14,7 @@ import time
 import unittest
 
 from program import SOURCE, TALUS, objects, talus
-
-try:
-    import h5py
-except ImportError:
-    # The package of the system belongs to the system's Python, which need not be the first one.
-    system = "/usr/bin/python3"
-    if os.path.exists(system) and os.path.realpath(sys.executable) != os.path.realpath(system):
-        os.execv(system, [system, *sys.argv])
-    raise
+from recorded import h5py
 
 KILLS = int(os.environ.get("TALUS_KILLS", "10"))
 EXAMPLES = SOURCE / "examples" / "scenes"

@@ -1,24 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elastic rods, from the scene to the recording and what is made of it."""
-import os
-import pathlib
 import re
 import struct
-import sys
-import tempfile
 import unittest
 
 from program import SOURCE, objects, talus
-
-try:
-    import h5py
-    import numpy as np
-except ImportError:
-    # The package of the system belongs to the system's Python, which need not be the first one.
-    system = "/usr/bin/python3"
-    if os.path.exists(system) and os.path.realpath(sys.executable) != os.path.realpath(system):
-        os.execv(system, [system, *sys.argv])
-    raise
+from recorded import Recorded, h5py, np
 
 EXAMPLES = SOURCE / "examples" / "rods"
 
@@ -61,18 +48,7 @@ output: {every: 10 ms, precision: double}
 """
 
 
-class Rods(unittest.TestCase):
-    def setUp(self):
-        room = tempfile.TemporaryDirectory()
-        self.addCleanup(room.cleanup)
-        self.room = pathlib.Path(room.name)
-
-    def done(self, *words):
-        run = talus(*words, "--json", cwd=self.room)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        (result,) = objects(run.stdout)
-        return result
-
+class Rods(Recorded):
     def drape(self, *words):
         (self.room / "drape.yaml").write_text(DRAPE)
         return self.done("run", "drape.yaml", *words)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "support/context.h"
-#include "talus/scene.h"
+#include "support/scene_text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +19,6 @@
 #define HEAD "version: 1\nrun: {until: 1 s}\n"
 #define STUFF "    young: 1 MPa\n"
 static const double pi = 3.14159265358979323846;
-
-static talus_world *world_of(const char *text, talus_scene_info *info) {
-    talus_scene *scene = NULL;
-    talus_world *w = NULL;
-    if (talus_scene_parse(ctx, "test", text, strlen(text), NULL, 0, &scene) != TALUS_OK)
-        fail_msg("%s", talus_context_last_error(ctx));
-    if (info) *info = talus_scene_get_info(scene);
-    if (talus_scene_make_world(scene, &w) != TALUS_OK)
-        fail_msg("%s", talus_context_last_error(ctx));
-    talus_scene_destroy(scene);
-    return w;
-}
 
 static double distance(const double *a, const double *b) {
     return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
@@ -279,36 +267,14 @@ static void files(void **state) {
     remove(path);
 }
 
-static talus_status attempt(void) {
+// Memory that gives out anywhere leaves nothing behind.
+static void memory_gives_out(void **state) {
+    (void)state;
     static const char text[] =
         HEAD "bodies: [{name: head, shape: sphere, radius: 0.1, fixed: yes}]\nrods:\n"
              "  - cap: {count: 3, radius: 0.1, length: 0.1}\n    nodes: 12\n    radius: 1 mm\n"
              "    start_body: head\n    natural: {shape: curl, radius: 1 cm, pitch: 3 cm}\n" STUFF;
-    talus_scene *scene = NULL;
-    talus_world *w = NULL;
-    talus_status status = talus_scene_parse(ctx, "test", text, sizeof text - 1, NULL, 0, &scene);
-    if (status == TALUS_OK) status = talus_scene_make_world(scene, &w);
-    talus_world_destroy(w);
-    talus_scene_destroy(scene);
-    return status;
-}
-
-// Memory that gives out anywhere leaves nothing behind.
-static void memory_gives_out(void **state) {
-    (void)state;
-    const int64_t live = memory.live;
-    talus_status status = TALUS_ERR_MEMORY;
-    int64_t failures = 0;
-    while (status != TALUS_OK) {
-        memory.requests = 0;
-        memory.fail_at = ++failures;
-        status = attempt();
-        if (status != TALUS_OK && status != TALUS_ERR_MEMORY)
-            fail_msg("%s", talus_context_last_error(ctx));
-        assert_int_equal(memory.live, live);
-    }
-    memory.fail_at = 0;
-    assert_true(failures > 30);
+    assert_true(world_without_memory(text) > 29);
 }
 
 int main(void) {
