@@ -186,7 +186,8 @@ typedef struct bed {
 } bed;
 
 // A bed of grains of 10 mm, mu = 0.5, about 20 deep, periodic along x and y, on a rough floor
-// (fixed grains); gravity along `slope`. The moreau-jean scheme.
+// (fixed grains, and a plane under them: rocks slip through the gaps between rocks); gravity along
+// `slope`. The moreau-jean scheme.
 static talus_world *make_bed(const bed *of, const talus_world *from) {
     const double d = 0.01, slope = of->slope;
     const int count = of->count;
@@ -204,6 +205,7 @@ static talus_world *make_bed(const bed *of, const talus_world *from) {
     def.scheme = TALUS_SCHEME_MOREAU_JEAN;
     def.iterations = of->iterations;
     talus_world *w = make_world(&def, 0.5);
+    const talus_shape_def plane = {.kind = TALUS_SHAPE_HALF_SPACE};
     talus_body_view b = {0};
     if (from) talus_world_bodies(from, &b);
     for (int k = 0; k < across * across + count; k++) {
@@ -231,6 +233,7 @@ static talus_world *make_bed(const bed *of, const talus_world *from) {
         must(talus_world_add_shape(w, &shape, &body.shape));
         must(talus_world_add_body(w, &body, NULL));
     }
+    add_fixed(w, &plane, 0.0, 0.0, -0.5 * d);
     return w;
 }
 

@@ -2,13 +2,6 @@
 #include "support/corners.h"
 #include "support/two_shapes.h"
 #include <math.h>
-#include <stdlib.h>
-
-int corners_trials(int count) {
-    const char *more = getenv("TALUS_TEST_MORE");
-    const long times = more ? strtol(more, NULL, 10) : 1;
-    return times > 1 ? count * (int)times : count;
-}
 
 corners corners_of(int32_t dim, const talus_shape_def *shape, const tl_pose *pose) {
     corners out = {.count = 1};

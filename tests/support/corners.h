@@ -24,7 +24,5 @@ double corners_distance(int32_t dim, const corners *a, const corners *b);
 /// How far x is outside of the body, at most: the largest distance from a plane through three
 /// corners (2D: line through two) that has all of them behind it; negative inside.
 double corners_outside(int32_t dim, const corners *body, const double x[3]);
-/// How often a loop over random cases shall run: `count`, times $TALUS_TEST_MORE.
-int corners_trials(int count);
 
 #endif // TALUS_TESTS_CORNERS_H

@@ -167,9 +167,3 @@ void round_body_random(tl_rng *rng, int32_t dim, talus_shape_kind kind, double s
     for (int i = 0; i < 3 * ROUND_POINTS; i++)
         out->point[i] = i % 3 >= dim ? 0.0 : s->half[i % 3] * tl_rng_range(rng, -1.0, 1.0);
 }
-
-int round_trials(int count) {
-    const char *more = getenv("TALUS_TEST_MORE");
-    const int times = more ? atoi(more) : 1;
-    return count * (times > 1 ? times : 1);
-}

@@ -40,7 +40,5 @@ double round_bodies_refine(tl_rng *rng, const round_body *a, const round_body *b
 /// A body of a kind with lengths up to `size`, some of them slender (1 : 100).
 void round_body_random(tl_rng *rng, int32_t dim, talus_shape_kind kind, double size,
                        round_body *out);
-/// How often a loop over random cases shall run: `count`, times $TALUS_TEST_MORE.
-int round_trials(int count);
 
 #endif // TALUS_TESTS_ROUND_BODIES_H

@@ -4,6 +4,7 @@
 #include "collide/convex.h"
 #include "support/context.h"
 #include "support/corners.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <math.h>
 #include <setjmp.h>
@@ -140,7 +141,7 @@ static void distances_of_bodies_with_corners(void **state) {
     (void)state;
     for (int32_t dim = 2; dim <= 3; dim++) {
         tl_rng rng = {.state = 41};
-        const int trials = corners_trials(dim == 2 ? 6000 : 1500);
+        const int trials = trials_of(dim == 2 ? 6000 : 1500);
         int apart = 0;
         for (int trial = 0; trial < trials; trial++) {
             couple c;
@@ -162,7 +163,7 @@ static void touching_bodies(void **state) {
     static const double gaps[] = {0.0, 1e-15, -1e-15, 1e-12, -1e-12, 1e-9, -1e-9, 1e-5, -1e-5};
     for (int32_t dim = 2; dim <= 3; dim++) {
         tl_rng rng = {.state = 42};
-        const int trials = corners_trials(dim == 2 ? 6000 : 1500);
+        const int trials = trials_of(dim == 2 ? 6000 : 1500);
         for (int trial = 0; trial < trials; trial++) {
             couple c;
             tl_nearest near;

@@ -5,6 +5,7 @@
 #include "collide/mesh.h"
 #include "support/context.h"
 #include "support/surfaces.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <math.h>
 #include <setjmp.h>
@@ -19,11 +20,6 @@ static surface s;
 
 static void near(double a, double b, double tolerance) {
     if (!(fabs(a - b) <= tolerance)) fail_msg("%.17g is not %.17g within %g", a, b, tolerance);
-}
-
-static int more(int count) {
-    const char *factor = getenv("TALUS_TEST_MORE");
-    return factor ? count * atoi(factor) : count;
 }
 
 static const double corner[24] = {0.5,   0.1, -0.3, -0.4, 0.3, -0.2, 0.1,  -0.5,
@@ -63,7 +59,7 @@ static void a_plane_of_triangles_is_a_plane(void **state) {
     tl_rng rng = {.state = 21};
     for (int32_t dim = 2; dim <= 3; dim++)
         for (int kind = 0; kind < SHAPES; kind++)
-            for (int trial = 0; trial < more(40); trial++) {
+            for (int trial = 0; trial < trials_of(40); trial++) {
                 const double scale = trial % 4 == 3 ? 1e-4 : trial % 4 == 2 ? 1e4 : 1.0;
                 two_shapes on_mesh = {.dim = dim}, on_plane = {.dim = dim};
                 tl_touch t[TWO_SHAPES_MOST], u[TWO_SHAPES_MOST];
@@ -114,7 +110,7 @@ static void balls_find_the_nearest_place(void **state) {
     tl_rng rng = {.state = 22};
     int inside = 0;
     for (int32_t dim = 2; dim <= 3; dim++)
-        for (int trial = 0; trial < more(1500); trial++) {
+        for (int trial = 0; trial < trials_of(1500); trial++) {
             static const double half[3] = {1.0, 0.6, 0.3};
             const double r = tl_rng_range(&rng, 0.05, 0.8);
             two_shapes two = {.dim = dim};
@@ -161,7 +157,7 @@ static void a_mesh_of_a_box_is_the_box(void **state) {
     int found = 0, overlapping = 0, same = 0;
     for (int32_t dim = 2; dim <= 3; dim++)
         for (int kind = 0; kind < SHAPES; kind++)
-            for (int trial = 0; trial < more(150); trial++) {
+            for (int trial = 0; trial < trials_of(150); trial++) {
                 static const double half[3] = {1.0, 0.7, 0.5};
                 two_shapes mesh = {.dim = dim}, box = {.dim = dim};
                 tl_touch t[TWO_SHAPES_MOST], u[TWO_SHAPES_MOST];

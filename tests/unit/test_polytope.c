@@ -3,6 +3,7 @@
 // oracle tries every direction and looks at every corner (support/corners.h).
 #include "support/context.h"
 #include "support/corners.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <math.h>
 #include <setjmp.h>
@@ -100,7 +101,7 @@ static void points_are_on_the_surfaces_and_the_deepest_is_there(void **state) {
     (void)state;
     for (int32_t dim = 2; dim <= 3; dim++) {
         tl_rng rng = {.state = 61};
-        const int trials = corners_trials(dim == 2 ? 4000 : 1500);
+        const int trials = trials_of(dim == 2 ? 4000 : 1500);
         for (int trial = 0; trial < trials; trial++) {
             double point[2][3 * POINTS];
             const two_shapes s = random_pair(&rng, dim, trial, point);

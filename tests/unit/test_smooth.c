@@ -7,6 +7,7 @@
 #include "collide/round_pair.h"
 #include "support/context.h"
 #include "support/round_bodies.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <math.h>
 #include <setjmp.h>
@@ -201,7 +202,7 @@ static void pairs_are_right(int32_t dim, uint64_t seed, bool deep) {
     for (int i = 0; i < (dim == 2 ? 2 : ROUNDS); i++) {
         for (int j = 0; j < PARTNERS; j++) {
             if (dim == 2 && (j == 2 || j == 3)) continue;
-            const int trials = round_trials(deep ? 30 : 300);
+            const int trials = trials_of(deep ? 30 : 300);
             couple c;
             for (int trial = 0; trial < trials; trial++) {
                 const double sizes[] = {1.0, 1e-6, 1e6};

@@ -5,6 +5,7 @@
 #include "collide/round_pair.h"
 #include "support/context.h"
 #include "support/round_bodies.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <math.h>
 #include <setjmp.h>
@@ -303,7 +304,7 @@ static void the_world_may_be_turned_and_bodies_exchanged(void **state) {
     (void)state;
     tl_rng rng = {.state = 65};
     for (int32_t dim = 2; dim <= 3; dim++) {
-        for (int trial = 0; trial < round_trials(1500); trial++) {
+        for (int trial = 0; trial < trials_of(1500); trial++) {
             const talus_shape_kind a = kinds[trial % (dim == 2 ? 2 : 4)], b = kinds[trial / 4 % 8];
             round_body body[2];
             tl_touch t[TWO_SHAPES_MOST];

@@ -5,6 +5,7 @@
 #include "collide/round.h"
 #include "support/context.h"
 #include "support/round_bodies.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <math.h>
 #include <setjmp.h>
@@ -202,7 +203,7 @@ static void supports_are_points_with_that_normal(void **state) {
     (void)state;
     tl_rng rng = {.state = 52};
     for (int32_t dim = 2; dim <= 3; dim++) {
-        for (int trial = 0; trial < round_trials(2000); trial++) {
+        for (int trial = 0; trial < trials_of(2000); trial++) {
             round_body b;
             double d[3] = {0.0, 0.0, 0.0}, s[3], g[3], back[3], H[3][3], length = 0.0, size = 0.0;
             const talus_shape_kind kind =

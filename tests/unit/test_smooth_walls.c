@@ -4,6 +4,7 @@
 // is the gap, at a mantle the largest reach over all directions across the axis is.
 #include "support/context.h"
 #include "support/round_bodies.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <math.h>
 #include <setjmp.h>
@@ -88,7 +89,7 @@ static void points_at_walls_are_right(void **state) {
     const double reach = 0.1;
     int64_t found = 0, tops = 0;
     for (int32_t dim = 2; dim <= 3; dim++) {
-        for (int trial = 0; trial < round_trials(1200); trial++) {
+        for (int trial = 0; trial < trials_of(1200); trial++) {
             const int kind = trial % (dim == 2 ? 2 : 4), wall = trial / 4 % 3;
             round_body b;
             tl_touch t[TWO_SHAPES_MOST];

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many random cases a test tries: few by default, more on wish.
+#ifndef TALUS_TESTS_TRIALS_H
+#define TALUS_TESTS_TRIALS_H
+
+#include <stdlib.h>
+
+/// How often a loop over random cases shall run: `count`, times $TALUS_TEST_MORE.
+static inline int trials_of(int count) {
+    const char *more = getenv("TALUS_TEST_MORE");
+    const long times = more ? strtol(more, NULL, 10) : 1;
+    return times > 1 ? count * (int)times : count;
+}
+
+#endif // TALUS_TESTS_TRIALS_H
