@@ -168,7 +168,7 @@ static bool is_super(const couple *c) {
            c->body[1].shape.kind == TALUS_SHAPE_SUPERELLIPSOID;
 }
 
-static const double exact = 2e-12, on_super = 1e-6;
+static const double exact = 2e-12, on_super = 2e-6;
 
 static void judge(tl_rng *rng, const couple *c, int directions) {
     tl_touch touch[TL_PAIR_MOST];
