@@ -22,15 +22,45 @@ static void run_where(const bench_run *s, char out[64]) {
     snprintf(out, 64, "%.0f %%, about %s left", 100.0 * share, left);
 }
 
-bool bench_run_solver(const bench_args *args, const char *name, solve_setup *setup) {
+// The solver that "NAME" or "NAME:KEY=VALUE:KEY=VALUE" begins with; NULL after a message.
+static const char *run_solver_name(const char *spec) {
+    const char *known, *summary;
+    const size_t length = strcspn(spec, ":");
+    for (int32_t i = 0; talus_solver_at(i, &known, &summary); i++)
+        if (strlen(known) == length && strncmp(known, spec, length) == 0) return known;
+    char *name = cli_text("%.*s", (int)length, spec);
+    solve_unknown_solver(name);
+    free(name);
+    return NULL;
+}
+
+// What follows the name.
+static bool run_solver_options(const solve_setup *setup, const char *spec) {
+    char *copy = cli_text("%s", spec), *rest = copy;
+    bool good = true;
+    (void)strsep(&rest, ":");
+    for (char *word = strsep(&rest, ":"); word && good; word = strsep(&rest, ":")) {
+        char *value = strchr(word, '=');
+        if (value) *value++ = '\0';
+        good = value && solve_set_choice(setup, word, value, spec);
+        if (!value) cli_error("--solvers: %s: options are written NAME:KEY=VALUE:KEY=VALUE", spec);
+    }
+    free(copy);
+    return good;
+}
+
+bool bench_run_solver(const bench_args *args, const char *spec, solve_setup *setup) {
+    const char *name = run_solver_name(spec);
     *setup = (solve_setup){.ctx = args->ctx, .solver_name = name, .stops_natural = true};
+    if (!name) return false;
     if (talus_solver_create(args->ctx, name, &setup->solver) != TALUS_OK) {
         cli_error("%s", talus_context_last_error(args->ctx));
         return false;
     }
     return solve_set_choice(setup, "time_limit", args->time_limit, "--time-limit") &&
            solve_set_choice(setup, "threads", args->threads, "--threads") &&
-           solve_set_choice(setup, "stop", "natural", "the natural residual");
+           solve_set_choice(setup, "stop", "natural", "the natural residual") &&
+           run_solver_options(setup, spec);
 }
 
 static bool run_is_there(const bench_run *s, const char *solver, const solve_task *task, int t) {
@@ -52,8 +82,8 @@ static double run_weight(const solve_task *task) {
 }
 
 // Solve until enough repeats are done; the row that comes out, or false when it was interrupted.
-static bool run_solve(bench_run *s, const solve_setup *setup, const solve_task *task,
-                      const talus_problem *problem, bench_row *row) {
+static bool run_solve(bench_run *s, const solve_setup *setup, const char *solver,
+                      const solve_task *task, const talus_problem *problem, bench_row *row) {
     const talus_problem_info facts = talus_problem_get_info(problem);
     const size_t size = (size_t)facts.dim * (size_t)facts.count;
     solve_result first = {.problem = facts, .has_problem = true};
@@ -79,15 +109,14 @@ static bool run_solve(bench_run *s, const solve_setup *setup, const solve_task *
     if (status == TALUS_ERR_UNSUPPORTED) {
         outcome = "not for this problem";
     } else if (status != TALUS_OK) {
-        cli_error("%s: %s: %s", task->path, setup->solver_name,
-                  talus_context_last_error(setup->ctx));
+        cli_error("%s: %s: %s", task->path, solver, talus_context_last_error(setup->ctx));
         outcome = "error";
         s->failed = true;
     }
     if (!cancelled) {
         const bool answer = status == TALUS_OK;
         *row = (bench_row){.library = cli_text("talus"),
-                           .solver = cli_text("%s", setup->solver_name),
+                           .solver = cli_text("%s", solver),
                            .problem = cli_text("%s", task->name),
                            .kind = cli_text(facts.is_global ? "global" : "local"),
                            .dim = facts.dim,
@@ -142,7 +171,7 @@ static void run_solver(bench_run *s, const char *solver, const solve_task *task,
         setup.progress = line;
         setup.tolerance = s->args->tolerance[t];
         if (!solve_set_choice(&setup, "tolerance", s->args->tol[t], "--tol")) break;
-        if (run_solve(s, &setup, task, problem, &row)) run_keep(s, &row);
+        if (run_solve(s, &setup, solver, task, problem, &row)) run_keep(s, &row);
         s->weight_done += weight;
     }
     talus_solver_destroy(setup.solver);

@@ -35,9 +35,9 @@ typedef struct bench_run {
     int solves, solved;
 } bench_run;
 
-/// A solver with the options of the command line; destroy setup->solver after use, whatever is
-/// returned. False after a message.
-bool bench_run_solver(const bench_args *args, const char *name, solve_setup *setup);
+/// A solver, "NAME" or "NAME:KEY=VALUE:KEY=VALUE", with the options of the command line; destroy
+/// setup->solver after use, whatever is returned. False after a message.
+bool bench_run_solver(const bench_args *args, const char *spec, solve_setup *setup);
 /// Solve everything for which there is no row yet, adding rows to `rows` and `csv`, until done or
 /// interrupted.
 void bench_run_missing(bench_run *s);

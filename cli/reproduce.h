@@ -80,6 +80,7 @@ bool reproduce_sand_drag(reproduce *r);
 bool reproduce_sand_hole(reproduce *r);
 bool reproduce_rod_ball(reproduce *r);
 bool reproduce_rod_pony(reproduce *r);
+bool reproduce_rod_nest(reproduce *r);
 
 /// A world with sand whose material 1 has the friction `wall`.
 bool reproduce_sand_world(reproduce *r, int32_t dim, double step, const talus_sand_def *sand,
@@ -132,9 +133,16 @@ int32_t reproduce_fixed_points(const talus_world *w, const talus_ledger *ledger)
 /// ("": none); false after a message.
 bool reproduce_world(reproduce *r, const talus_world_def *def, const talus_material_def *material,
                      const char *options, talus_world **out);
+/// Options of a solver, or where that is NULL of the solver of a world, given likewise.
+bool reproduce_set(reproduce *r, talus_solver *solver, talus_world *w, const char *options);
 /// A fixed or free body of a new shape; false after a message.
 bool reproduce_body(reproduce *r, talus_world *w, const talus_shape_def *shape,
                     const talus_body_def *body);
+
+/// A straight strand of kind helix from `at` along the unit vector `to`, clamped there, and for the
+/// rest like `like`; false after a message.
+bool reproduce_strand(reproduce *r, talus_world *w, const double at[3], const double to[3],
+                      double length, const talus_rod_def *like);
 
 /// Uniform in [low, high): the program's own stream (splitmix64), the same for a seed everywhere.
 double reproduce_random(uint64_t *state, double low, double high);

@@ -110,14 +110,16 @@ int32_t reproduce_fixed_points(const talus_world *w, const talus_ledger *ledger)
     return sum > 1e-4 ? 2 : 1;
 }
 
-static bool run_set(reproduce *r, talus_world *w, const char *options) {
+bool reproduce_set(reproduce *r, talus_solver *solver, talus_world *w, const char *options) {
     char *copy = cli_text("%s", options), *rest = copy;
     bool good = true;
     for (char *word = strsep(&rest, " "); word && good; word = strsep(&rest, " ")) {
         char *value = strchr(word, '=');
         if (!value) continue;
         *value++ = '\0';
-        if (talus_world_set_solver(w, word, value) != TALUS_OK) good = reproduce_failed(r);
+        const talus_status status =
+            solver ? talus_solver_set(solver, word, value) : talus_world_set_solver(w, word, value);
+        if (status != TALUS_OK) good = reproduce_failed(r);
     }
     free(copy);
     return good;
@@ -128,7 +130,7 @@ bool reproduce_world(reproduce *r, const talus_world_def *def, const talus_mater
     int32_t id;
     REPRODUCE_TRY(r, talus_world_create(r->ctx, def, out));
     if ((talus_world_add_material(*out, material, &id) == TALUS_OK || reproduce_failed(r)) &&
-        run_set(r, *out, options))
+        reproduce_set(r, NULL, *out, options))
         return true;
     talus_world_destroy(*out);
     *out = NULL;

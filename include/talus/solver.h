@@ -34,6 +34,7 @@ typedef struct talus_solve_info {
     double solve_seconds;   ///< of this solve
     int64_t local_solves;   ///< one-contact solves done
     int64_t local_failures; ///< of which not to the local tolerance
+    int64_t local_saves;    ///< of which by the second of two one-contact solvers
     size_t memory;          ///< bytes the solver holds
 } talus_solve_info;
 

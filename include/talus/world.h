@@ -291,6 +291,8 @@ typedef struct talus_sand_def {
     double correction; ///< share of what is too dense that each step makes room for by moving
                        ///< particles apart, in [0, 1]
     bool resample;     ///< split particles that are drawn out, merge those that are pressed flat
+    bool packed;       ///< sand whose particles have kept their density is dense, even where it
+                       ///< does not fill the cells, as at a surface
     talus_stress stress;
     double anisotropy; ///< in [0, 1): 0: grains are round; friction across the common normal of
                        ///< flat grains is (1 − a)² of what it is without
@@ -382,7 +384,8 @@ typedef struct talus_rod_def {
 TALUS_API talus_rod_def talus_rod_default(void);
 /// Add a rod, at any time between steps. In 3D only, and not with the penalty scheme. Segments of
 /// rods are items that touch like bodies: in contact views their numbers follow those of all
-/// bodies (talus_rod_view).
+/// bodies (talus_rod_view). Neither rods nor bodies are refused for overlapping, since others may
+/// still be moved or added: once all are there, talus_world_find_overlap tells.
 TALUS_API talus_status talus_world_add_rod(talus_world *w, const talus_rod_def *rod,
                                            int32_t *out) TALUS_MUST_CHECK;
 
@@ -480,6 +483,19 @@ typedef struct talus_ledger {
     double detect_seconds, assemble_seconds, solve_seconds, certify_seconds, total_seconds;
 } talus_ledger;
 
+/// Overlaps of bodies and segments of rods.
+typedef struct talus_overlap {
+    double depth;  ///< of the deepest [m]; 0: there is none
+    int32_t a, b;  ///< between which items, as in talus_contact_view; −1: none
+    int32_t count; ///< contacts that overlap
+} talus_overlap;
+/// What the next step would find to overlap. All of it is pushed apart in one step, with velocities
+/// of depth / step and the energy of those (but by moreau-jean, which leaves it as it is): look
+/// before the first step, and move things or shorten them until nothing overlaps. Ends of rods
+/// within the body that holds them do not count, nor do bodies that a joint ties. Changes nothing.
+TALUS_API talus_status talus_world_find_overlap(talus_world *w,
+                                                talus_overlap *out) TALUS_MUST_CHECK;
+
 /// Make one step. `ledger` may be NULL. Missing the tolerance is counted in the ledger; an error
 /// means that the step was not made and the world is as before. TALUS_ERR_CANCELLED: the solve was
 /// stopped by talus_context_cancel.
@@ -512,7 +528,9 @@ typedef struct talus_body_view {
 } talus_body_view;
 TALUS_API void talus_world_bodies(const talus_world *w, talus_body_view *out);
 
-/// Contacts of the last step, sorted by (a, b, feature). Borrowed likewise.
+/// Contacts of the last step, sorted by (a, b, feature). Borrowed likewise. After a step that
+/// failed there may be none: those of large beds of balls make room for the next step before it is
+/// made.
 typedef struct talus_contact_view {
     int32_t count;
     const int32_t *a, *b;    ///< bodies; from talus_rod_view.first_item on, segments of rods

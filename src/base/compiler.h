@@ -21,6 +21,9 @@
 /// Several doubles that are added and multiplied together.
 typedef double tl_vec2 __attribute__((vector_size(16)));
 typedef double tl_vec4 __attribute__((vector_size(32)));
+typedef double tl_vec8 __attribute__((vector_size(64)));
+/// Entries of two of them, those of the second numbered on.
+#define TL_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 
 /// The larger of two numbers; unlike fmax it is one instruction. A NaN in `a` gives `b`.
 #define TL_MAX(a, b) ((a) > (b) ? (a) : (b))

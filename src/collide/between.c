@@ -26,8 +26,9 @@ static talus_status between_parts(tl_collide *c, int32_t ka, const tl_pose *a, c
                                   int32_t kb, const tl_pose *b, const double xb[3], double reach) {
     const tl_part *part[2] = {&c->part[ka], &c->part[kb]};
     tl_walls walls[2];
-    tl_placed placed[2] = {{.solid = part[0]->solid, .pose = a},
-                           {.solid = part[1]->solid, .pose = b}};
+    tl_solid ball[2];
+    tl_placed placed[2] = {{.solid = tl_part_solid(part[0], &ball[0]), .pose = a},
+                           {.solid = tl_part_solid(part[1], &ball[1]), .pose = b}};
     double d[3];
     tl_sub3(a->x, b->x, d);
     const double most_apart = part[0]->extent + part[1]->extent + reach;
@@ -85,7 +86,8 @@ talus_status tl_collide_between(tl_collide *c, int32_t a, int32_t b, const tl_po
 }
 
 bool tl_collide_may_touch(const tl_collide *c, int32_t a, int32_t b) {
-    const tl_part *pa = &c->part[c->item[a].first], *pb = &c->part[c->item[b].first];
-    return (pa->group != pb->group || tl_parts_are_apart(pa, pb)) &&
+    const int32_t first = c->item[a].first, other = c->item[b].first;
+    const tl_part *pa = &c->part[first], *pb = &c->part[other];
+    return (pa->group != pb->group || tl_parts_are_apart(c, first, other)) &&
            !(pa->flags & pb->flags & GRID_IMMOVABLE);
 }

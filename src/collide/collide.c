@@ -24,13 +24,10 @@ talus_status tl_collide_create(talus_context *ctx, int32_t dim, const double per
 
 void tl_collide_destroy(tl_collide *c) {
     if (!c) return;
-    for (int32_t k = 0; k < c->shape_count; k++)
-        if (c->shape[k]->shape.kind != TALUS_SHAPE_SPHERE) tl_solid_destroy(c->ctx, c->shape[k]);
-    for (int32_t k = 0; k < c->shelf_count; k++) tl_free(c->ctx, c->shelf[k]);
-    void *const memory[] = {c->shape,     c->shelf, c->item,   c->part,   c->place,  c->placed,
-                            c->wall_part, c->walls, c->worker, c->key[0], c->key[1], c->index[0],
-                            c->index[1],  c->spot,  c->point,  c->table,  c->pair,   c->start,
-                            c->entry,     c->touch, c->between};
+    for (int32_t k = 0; k < c->shape_count; k++) tl_solid_destroy(c->ctx, c->shape[k].solid);
+    tl_collide_rest(c, true);
+    void *const memory[] = {c->shape,     c->item,  c->part,   c->place,   c->placed,
+                            c->wall_part, c->walls, c->worker, c->between, c->arc};
     for (size_t k = 0; k < sizeof memory / sizeof memory[0]; k++) tl_free(c->ctx, memory[k]);
     tl_free(c->ctx, c);
 }
@@ -54,37 +51,24 @@ static talus_status collide_grow(talus_context *ctx, int32_t count, size_t size,
     return TALUS_OK;
 }
 
-// Room for a ball. The pieces stay where they are, for parts point to them.
-static talus_status collide_shelve(tl_collide *c, tl_solid **out) {
-    if (c->ball_count == c->shelf_count * COLLIDE_SHELF) {
-        TL_TRY(collide_grow(c->ctx, c->shelf_count, sizeof *c->shelf, &c->shelf_room, &c->shelf));
-        TL_TRY(TL_ALLOC(c->ctx, COLLIDE_SHELF, &c->shelf[c->shelf_count]));
-        c->shelf_count++;
-    }
-    *out = c->shelf[c->ball_count / COLLIDE_SHELF] + c->ball_count % COLLIDE_SHELF;
-    return TALUS_OK;
-}
-
 talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape, int32_t *out) {
     tl_solid *solid = NULL;
     TL_TRY(collide_grow(c->ctx, c->shape_count, sizeof *c->shape, &c->shape_room, &c->shape));
     TL_TRY(tl_solid_create(c->ctx, c->dim, shape, &solid));
-    if (solid->shape.kind == TALUS_SHAPE_SPHERE) { // holds nothing else
-        tl_solid *ball = NULL;
-        const talus_status status = collide_shelve(c, &ball);
-        if (status == TALUS_OK) *ball = *solid;
+    const double radius = solid->shape.radius;
+    if (solid->shape.kind == TALUS_SHAPE_SPHERE) {
         tl_solid_destroy(c->ctx, solid);
-        TL_TRY(status);
-        c->ball_count++;
-        solid = ball;
+        solid = NULL;
     }
-    c->shape[c->shape_count] = solid;
+    c->shape[c->shape_count] = (tl_slot){solid, radius};
     *out = c->shape_count++;
     return TALUS_OK;
 }
 
-const talus_shape_def *tl_collide_shape(const tl_collide *c, int32_t shape) {
-    return &c->shape[shape]->shape;
+const talus_shape_def *tl_collide_shape(const tl_collide *c, int32_t shape, double *radius) {
+    const tl_slot *slot = &c->shape[shape];
+    *radius = slot->radius;
+    return slot->solid ? &slot->solid->shape : NULL;
 }
 
 // From now on parts have places in their items.
@@ -117,8 +101,7 @@ static talus_status collide_add_part(tl_collide *c, const tl_solid *solid, const
     } else {
         c->bounded_count++;
     }
-    c->part[k] = (tl_part){
-        .extent = extent, .solid = solid, .item = c->item_count, .group = group, .apart = INFINITY};
+    c->part[k] = (tl_part){.extent = extent, .solid = solid, .item = c->item_count, .group = group};
     c->part[k].flags = (uint16_t)((immovable ? GRID_IMMOVABLE : 0) | (ball ? GRID_BALL : 0) |
                                   (unbounded ? GRID_UNBOUNDED : 0) | (mesh ? GRID_MESH : 0));
     c->meshes = c->meshes || mesh;
@@ -128,6 +111,7 @@ static talus_status collide_add_part(tl_collide *c, const tl_solid *solid, const
 
 // Take back the parts from `first` on.
 static void collide_drop_parts(tl_collide *c, int32_t first) {
+    for (int32_t k = first; k < c->arc_room; k++) c->arc[k] = (tl_arc){.apart = INFINITY};
     for (; c->part_count > first; c->part_count--) {
         if (c->part[c->part_count - 1].flags & GRID_UNBOUNDED)
             c->wall_count--;
@@ -143,7 +127,9 @@ talus_status tl_collide_add_item_at(tl_collide *c, int32_t shape, const tl_pose 
     const int32_t first = c->part_count;
     TL_REQUIRE(c->ctx, shape >= 0 && shape < c->shape_count, TALUS_ERR_ARG,
                "shape %d of an item does not exist: there are %d", (int)shape, (int)c->shape_count);
-    const tl_solid *solid = c->shape[shape];
+    tl_solid ball;
+    const tl_slot *slot = &c->shape[shape];
+    const tl_solid *solid = tl_solid_or_ball(slot->solid, slot->radius, &ball);
     TL_TRY(collide_grow(c->ctx, c->item_count, sizeof *c->item, &c->item_room, &c->item));
     if ((place || solid->piece) && !c->compound) TL_TRY(collide_make_compound(c));
     if (!place) place = &nowhere;
@@ -154,6 +140,7 @@ talus_status tl_collide_add_item_at(tl_collide *c, int32_t shape, const tl_pose 
         tl_pose_mul(place, &piece->place, &here);
         TL_GOTO(collide_add_part(c, piece->solid, &here, group, immovable));
     }
+    if (!slot->solid) c->part[first].solid = NULL;
     c->item[c->item_count] = (tl_item){.first = first, .count = c->part_count - first};
     *out = c->item_count++;
 done:
@@ -166,13 +153,18 @@ talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bo
     return tl_collide_add_item_at(c, shape, NULL, group, immovable, out);
 }
 
-void tl_collide_set_arc(tl_collide *c, int32_t item, double begin, double end, double apart) {
+talus_status tl_collide_set_arc(tl_collide *c, int32_t item, double begin, double end,
+                                double apart) {
     const tl_item *i = &c->item[item];
-    for (int32_t k = i->first; k < i->first + i->count; k++) {
-        c->part[k].arc[0] = begin;
-        c->part[k].arc[1] = end;
-        c->part[k].apart = apart;
+    if (c->part_count > c->arc_room) {
+        TL_TRY(tl_realloc(c->ctx, c->arc_room, c->part_room, sizeof *c->arc, &c->arc));
+        for (int32_t k = c->arc_room; k < c->part_room; k++)
+            c->arc[k] = (tl_arc){.apart = INFINITY};
+        c->arc_room = c->part_room;
     }
+    for (int32_t k = i->first; k < i->first + i->count; k++)
+        c->arc[k] = (tl_arc){begin, end, apart};
+    return TALUS_OK;
 }
 
 void tl_collide_drop_items(tl_collide *c, int32_t first) {
@@ -187,6 +179,29 @@ void tl_collide_set_immovable(tl_collide *c, int32_t item, bool immovable) {
         const int others = c->part[k].flags & ~GRID_IMMOVABLE;
         c->part[k].flags = (uint16_t)(others | (immovable ? GRID_IMMOVABLE : 0));
     }
+}
+
+void tl_collide_rest(tl_collide *c, bool points) {
+    void *const search[] = {c->key[0], c->key[1], c->index[0], c->index[1], c->spot,
+                            c->point,  c->table,  c->pair,     c->start,    c->entry};
+    for (size_t k = 0; k < sizeof search / sizeof *search; k++) tl_free(c->ctx, search[k]);
+    c->key[0] = c->key[1] = NULL;
+    c->index[0] = c->index[1] = NULL;
+    c->spot = NULL;
+    c->point = NULL;
+    c->table = NULL;
+    c->pair = NULL;
+    c->start = NULL;
+    c->entry = NULL;
+    c->point_room = c->start_room = 0;
+    c->table_room = c->pair_room = 0;
+    for (int r = 0; r < c->worker_room; r++) c->worker[r].pair_room = 0;
+    c->rested = true;
+    if (!points) return;
+    tl_free(c->ctx, c->touch);
+    c->touch = NULL;
+    c->touch_room = c->touch_total = 0;
+    for (int r = 0; r < c->worker_room; r++) c->worker[r].touch_room = 0;
 }
 
 const tl_touch *tl_collide_touches(const tl_collide *c, int64_t *count) {
@@ -228,8 +243,10 @@ static int32_t collide_owner(const tl_collide *c, int64_t at) {
     return low;
 }
 
-static tl_placed collide_place(const tl_collide *c, int32_t part, const tl_pose *pose) {
-    const tl_solid *solid = c->part[part].solid;
+// `room` is for the solid of a ball.
+static tl_placed collide_place(const tl_collide *c, int32_t part, const tl_pose *pose,
+                               tl_solid *room) {
+    const tl_solid *solid = tl_part_solid(&c->part[part], room);
     tl_placed out = {.shape = &solid->shape,
                      .solid = solid,
                      .pose = pose,
@@ -271,7 +288,9 @@ static int collide_points(const tl_collide *c, int32_t a, int32_t b, tl_touch *o
     double shift[3];
     collide_image(c, &c->spot[a], &c->spot[b], shift);
     tl_axpy3(image.x, 1.0, shift, image.x);
-    const tl_placed pa = collide_place(c, a, &c->pose[a]), pb = collide_place(c, b, &image);
+    tl_solid ball_a, ball_b;
+    const tl_placed pa = collide_place(c, a, &c->pose[a], &ball_a);
+    const tl_placed pb = collide_place(c, b, &image, &ball_b);
     if (!tl_pair_is_known(pa.shape->kind, pb.shape->kind)) return -1;
     if (collide_is_meshed(c, a, b)) return collide_mesh(c->dim, &pa, &pb, c->reach, out);
     return tl_pair_points(c->dim, &pa, &pb, c->reach, out);
@@ -296,13 +315,14 @@ static int collide_probe_mesh(const tl_placed *ball, const tl_placed *mesh, doub
 
 bool tl_collide_probe(const tl_collide *c, int32_t ball, const double x[3], int32_t item,
                       double reach, tl_touch *out) {
-    const tl_solid *solid = c->shape[ball];
+    tl_solid first, second;
+    const tl_solid *solid = tl_solid_or_ball(c->shape[ball].solid, c->shape[ball].radius, &first);
     const tl_pose pose = {.x = {x[0], x[1], x[2]}, .q = {1.0}};
     const tl_placed a = {.shape = &solid->shape, .solid = solid, .pose = &pose};
     const tl_item *i = &c->item[item];
     bool found = false;
     for (int32_t part = i->first; part < i->first + i->count; part++) {
-        const tl_placed b = collide_place(c, part, &c->pose[part]);
+        const tl_placed b = collide_place(c, part, &c->pose[part], &second);
         tl_touch point[TL_PAIR_MOST];
         if (!tl_pair_is_known(a.shape->kind, b.shape->kind)) continue;
         const int count = b.solid->mesh ? collide_probe_mesh(&a, &b, reach, point)
@@ -384,11 +404,12 @@ static talus_status collide_check_known(const tl_collide *c) {
         if (w->unknown_a < 0) continue;
         const tl_part *a = &c->part[w->unknown_a], *b = &c->part[w->unknown_b];
         const bool meshes = (a->flags & b->flags & GRID_MESH) != 0;
+        tl_solid ball_a, ball_b;
         return tl_fail(c->ctx, TALUS_ERR_UNSUPPORTED,
                        "items %d (%s) and %d (%s) are near each other, but contacts of these "
                        "two kinds are not supported%s",
-                       (int)a->item, talus_shape_text(a->solid->shape.kind), (int)b->item,
-                       talus_shape_text(b->solid->shape.kind),
+                       (int)a->item, talus_shape_text(tl_part_solid(a, &ball_a)->shape.kind),
+                       (int)b->item, talus_shape_text(tl_part_solid(b, &ball_b)->shape.kind),
                        meshes ? "; make one of them a polyhedron or a clump" : "");
     }
     return TALUS_OK;
@@ -452,6 +473,43 @@ static talus_status collide_divide(tl_collide *c) {
     return TALUS_OK;
 }
 
+// A worker will find about as many as the last time.
+static int64_t collide_likely(int64_t count) { return count + count / 16 + 32; }
+
+// Room, where it was given back, for what the last search has found: one that found none would have
+// to be made twice.
+static talus_status collide_foresee(tl_collide *c) {
+    int64_t pairs = 0, touches = 0;
+    for (int r = 0; r < c->size; r++) {
+        tl_worker *w = &c->worker[r];
+        if (!c->pair) {
+            w->pair_begin = pairs;
+            w->pair_room = collide_likely(w->pair_count);
+        }
+        if (!c->touch) {
+            w->touch_begin = touches;
+            w->touch_room = collide_likely(w->touch_count);
+        }
+        pairs += collide_likely(w->pair_count);
+        touches += collide_likely(w->touch_count);
+    }
+    const bool no_pairs = !c->pair, no_touches = !c->touch;
+    c->divided = 0; // as long as something may fail
+    if (no_pairs) {
+        c->pair_room = 0;
+        TL_TRY(tl_collide_renew(c->ctx, pairs, sizeof *c->entry, &c->entry));
+        TL_TRY(TL_ALLOC(c->ctx, pairs, &c->pair));
+        c->pair_room = pairs;
+    }
+    if (no_touches) {
+        c->touch_room = 0;
+        TL_TRY(TL_ALLOC(c->ctx, touches, &c->touch));
+        c->touch_room = touches;
+    }
+    c->divided = c->size;
+    return TALUS_OK;
+}
+
 // Poses of the parts from those of their items.
 static void collide_place_parts(void *arg, tl_team *team, int rank) {
     tl_collide *c = arg;
@@ -503,6 +561,8 @@ talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach,
     c->reach = reach;
     TL_TRY(tl_team_reserve(c->ctx, c->size));
     TL_TRY(collide_divide(c));
+    if (c->rested) TL_TRY(collide_foresee(c));
+    c->rested = false;
     TL_TRY(collide_take_poses(c, pose));
     collide_place_walls(c);
     TL_TRY(tl_grid_build(c));

@@ -51,8 +51,8 @@ void tl_collide_destroy(tl_collide *c); // NULL is allowed
 talus_status tl_collide_add_shape(tl_collide *c, const talus_shape_def *shape,
                                   int32_t *out) TALUS_MUST_CHECK;
 /// A shape as it is kept (a half-space with a normal of length 1, a 2D cylinder as a sphere,
-/// a 2D cone as a polyhedron), with arrays of its own.
-const talus_shape_def *tl_collide_shape(const tl_collide *c, int32_t shape);
+/// a 2D cone as a polyhedron), with arrays of its own; NULL: a ball, of which the radius is kept.
+const talus_shape_def *tl_collide_shape(const tl_collide *c, int32_t shape, double *radius);
 /// Add an item. Items of one group never touch each other, nor do two that are immovable.
 talus_status tl_collide_add_item(tl_collide *c, int32_t shape, int32_t group, bool immovable,
                                  int32_t *out) TALUS_MUST_CHECK;
@@ -62,7 +62,8 @@ talus_status tl_collide_add_item_at(tl_collide *c, int32_t shape, const tl_pose 
                                     int32_t group, bool immovable, int32_t *out) TALUS_MUST_CHECK;
 /// An item that lies from `begin` to `end` along a chain of items of its group touches those of
 /// them that are at least `apart` away along it (which is the same for all of them).
-void tl_collide_set_arc(tl_collide *c, int32_t item, double begin, double end, double apart);
+talus_status tl_collide_set_arc(tl_collide *c, int32_t item, double begin, double end,
+                                double apart) TALUS_MUST_CHECK;
 /// Take away the items from number `first` on.
 void tl_collide_drop_items(tl_collide *c, int32_t first);
 /// Take the item's immovable mark or set it (a body's motion was changed).
@@ -75,6 +76,8 @@ talus_status tl_collide_detect(tl_collide *c, const tl_pose *pose, double reach,
                                int32_t threads) TALUS_MUST_CHECK;
 /// The points of the last search, sorted by (a, b, feature); borrowed until the next.
 const tl_touch *tl_collide_touches(const tl_collide *c, int64_t *count);
+/// Give the memory back that a search needs while it goes on, and where told so that of its points.
+void tl_collide_rest(tl_collide *c, bool points);
 
 /// The items are at these poses now, for probes; to be called after a search, with the same items.
 void tl_collide_move(tl_collide *c, const tl_pose *pose);

@@ -15,19 +15,29 @@ enum {
     GRID_DIGITS = 1 << GRID_DIGIT_BITS,
 };
 
-enum { COLLIDE_SHELF = 64 };
 enum { GRID_IMMOVABLE = 1, GRID_BALL = 2, GRID_UNBOUNDED = 4, GRID_MESH = 8 };
 
 /// What the search works with: an item's shape, or one of the shapes it is a union of. The parts of
 /// an item follow each other, in the order of the items.
 typedef struct tl_part {
     double extent; ///< radius of the ball about its origin that holds it; infinite: unbounded
-    const tl_solid *solid; ///< not a union
+    const tl_solid *solid; ///< not a union; NULL: a ball, see tl_part_solid
     int32_t item, group;
     uint16_t flags; ///< GRID_…
-    double arc[2];  ///< where it begins and ends along a chain of parts of its group
-    double apart;   ///< distance along it from which on they touch; infinite: never
 } tl_part;
+
+/// Where a part lies along a chain of parts of its group.
+typedef struct tl_arc {
+    double begin, end;
+    double apart; ///< distance along it from which on they touch; infinite: never
+} tl_arc;
+
+/// A shape that was added. Balls are no more than their radius: where every grain has a size of its
+/// own they are many.
+typedef struct tl_slot {
+    tl_solid *solid; ///< NULL: a ball
+    double radius;
+} tl_slot;
 
 typedef struct tl_item {
     int32_t first, count; ///< its parts
@@ -89,15 +99,14 @@ struct tl_collide {
     int32_t dim;
     double period[3]; ///< 0: not periodic
 
-    tl_solid **shape;
+    tl_slot *shape;
     int32_t shape_count, shape_room;
-    tl_solid **shelf; ///< the balls among them, COLLIDE_SHELF in a piece of memory: where every
-                      ///< grain has a size of its own they are many
-    int32_t shelf_count, shelf_room, ball_count;
     tl_item *item;
     int32_t item_count, item_room;
     tl_part *part;
     int32_t part_count, part_room, bounded_count;
+    tl_arc *arc; ///< of the first arc_room parts; NULL: no group touches itself
+    int32_t arc_room;
     bool compound;   ///< part k is not item k in its place, for all k
     bool meshes;     ///< there are any
     tl_pose *place;  ///< compound: of each part in its item's frame; otherwise NULL
@@ -114,6 +123,7 @@ struct tl_collide {
     int size; ///< of the team
 
     tl_worker *worker;
+    bool rested;              ///< memory was given back since the last search
     int worker_room, divided; ///< among how many workers the room for pairs is divided
     grid_level level[GRID_LEVELS];
     uint64_t key_most;
@@ -180,9 +190,23 @@ static inline int64_t tl_grid_around(const grid_axis *axis, int64_t cell) {
 }
 
 /// Whether two parts of one group are so far apart that they may touch.
-static inline bool tl_parts_are_apart(const tl_part *a, const tl_part *b) {
-    const double gap = a->arc[0] < b->arc[0] ? b->arc[0] - a->arc[1] : a->arc[0] - b->arc[1];
+static inline bool tl_parts_are_apart(const tl_collide *c, int32_t part, int32_t other) {
+    if (part >= c->arc_room || other >= c->arc_room) return false;
+    const tl_arc *a = &c->arc[part], *b = &c->arc[other];
+    const double gap = a->begin < b->begin ? b->begin - a->end : a->begin - b->end;
     return gap > 0.0 && gap >= a->apart;
+}
+
+/// A solid, or that of a ball, made in `room`.
+static inline const tl_solid *tl_solid_or_ball(const tl_solid *solid, double radius,
+                                               tl_solid *room) {
+    if (solid) return solid;
+    *room = (tl_solid){.shape = {.kind = TALUS_SHAPE_SPHERE, .radius = radius}};
+    return room;
+}
+
+static inline const tl_solid *tl_part_solid(const tl_part *part, tl_solid *room) {
+    return tl_solid_or_ball(part->solid, part->extent, room);
 }
 
 /// Whether two items may touch at all.

@@ -53,7 +53,7 @@ static tl_pair_fn *const pair_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
                               [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_round,
                               [TALUS_SHAPE_CONE] = tl_pair_round,
                               [TALUS_SHAPE_POLYHEDRON] = tl_pair_round},
-    [TALUS_SHAPE_CAPSULE] = {[TALUS_SHAPE_CAPSULE] = tl_pair_polytopes,
+    [TALUS_SHAPE_CAPSULE] = {[TALUS_SHAPE_CAPSULE] = tl_pair_capsules,
                              [TALUS_SHAPE_ELLIPSOID] = tl_pair_round,
                              [TALUS_SHAPE_SUPERELLIPSOID] = tl_pair_round,
                              [TALUS_SHAPE_CONE] = tl_pair_round,

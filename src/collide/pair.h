@@ -44,6 +44,7 @@ typedef int tl_pair_fn(int32_t dim, const tl_placed *a, const tl_placed *b, doub
 tl_pair_fn tl_pair_sphere_sphere, tl_pair_sphere_walls, tl_pair_sphere_box, tl_pair_sphere_cylinder;
 tl_pair_fn tl_pair_walls_box;
 tl_pair_fn tl_pair_sphere_capsule; ///< closed form
+tl_pair_fn tl_pair_capsules;       ///< closed form, where they touch in one place
 tl_pair_fn tl_pair_polytopes;      ///< cores with corners, none a point: manifolds
 tl_pair_fn tl_pair_convex;         ///< any bounded convex shapes: the nearest points
 tl_pair_fn tl_pair_walls_polytope; ///< four points at each wall; feature: 512 wall + corner

@@ -64,8 +64,7 @@ TL_INLINE void search_compare(const search_scan *s, const grid_point *a, double 
         const double most = reach + b->size;
         if (tl_dot3(d, d) > most * most) continue;
         if (a->flags & b->flags & GRID_IMMOVABLE) continue;
-        if (a->group == b->group && !tl_parts_are_apart(&c->part[a->part], &c->part[b->part]))
-            continue;
+        if (a->group == b->group && !tl_parts_are_apart(c, a->part, b->part)) continue;
         if (meshes && (b->flags & ~a->flags & GRID_MESH) && !search_mesh(c, b, d, reach)) continue;
         search_emit(s, a->part, b->part, (a->flags & b->flags & GRID_BALL) != 0);
     }

@@ -17,6 +17,12 @@ const tl_local_solver tl_local_solvers[] = {
     {"ac-damped", "Alart-Curnier Newton with line search", true, &tl_local_ac_damped},
     {"ac-enum", "Alart-Curnier Newton first, enumeration where it fails", true, &tl_local_ac_enum},
     {"ac-damped-enum", "the same with line search", true, &tl_local_ac_damped_enum},
+    {"fixed-point", "normal, then tangent, again and again until both hold", true,
+     &tl_local_fixed_point},
+    {"fixed-point-enum", "the same first, enumeration where it fails", true,
+     &tl_local_fixed_point_enum},
+    {"four-sides-enum", "four sides first, enumeration where that is not Coulomb", true,
+     &tl_local_four_sides_enum},
     {"ebp", "Newton on the bipotential projection (enhanced bipotential)", true, &tl_local_ebp},
     {"eal", "Newton on the augmented Lagrangian projection", true, &tl_local_eal},
     {"sbp", "one projected step on the bipotential per visit", false, &tl_local_sbp},
@@ -25,6 +31,8 @@ const tl_local_solver tl_local_solvers[] = {
     {"ipdas", "one iterative primal-dual active set step per visit", false, &tl_local_ipdas},
     {"pyramid", "box of four sides instead of the cone: for comparison, not Coulomb", false,
      &tl_local_pyramid},
+    {"four-sides", "pyramid of four sides, turned to the free velocity: not Coulomb", false,
+     &tl_local_four_sides},
     {0},
 };
 

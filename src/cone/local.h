@@ -40,16 +40,21 @@ bool tl_axes_make(const double *w, tl_axes *out);
 
 /// One problem. `inv` is W⁻¹, or NULL where it is to be computed when needed; `rho` the step of the
 /// methods that have one [unit of r/u]; `schur` and `axes` may be NULL and help d = 3 and d = 6.
+/// `free` is the velocity of the block without any impulse, or NULL: b stands in for it. `least` is
+/// the smallest size that errors are relative to [unit of r]: where a visit need not be better than
+/// |F_FB| = x, it is x / tolerance.
 typedef struct tl_local {
-    const double *w, *inv, *b;
+    const double *w, *inv, *b, *free;
     const tl_schur *schur;
     const tl_axes *axes;
     tl_law law;
-    double rho;
+    double rho, least;
 } tl_local;
 
-/// Improve r (in: start, out: result). Returns the Newton steps taken, or −1 when the tolerance
-/// was missed; r is then the best iterate.
+/// Improve r (in: start, out: result). Returns the steps taken, or −1 when the tolerance was
+/// missed; r is then the best iterate. TL_LOCAL_SAVED is added to the steps where the first method
+/// of two missed it.
+enum { TL_LOCAL_SAVED = 1 << 20 };
 typedef int (*tl_local_fn)(const tl_local *p, const tl_local_control *control, double *r);
 
 /// The same for TL_LANES independent contacts: entry k of lane l stands at [k * TL_LANES + l].
@@ -74,13 +79,14 @@ static inline int tl_dim_index(int d) { return d == 2 ? 0 : d == 3 ? 1 : 2; }
 extern const tl_local_forms tl_local_sbp, tl_local_sal, tl_local_epdas, tl_local_ipdas,
     tl_local_pyramid, tl_local_ebp, tl_local_eal, tl_local_ac, tl_local_ac_damped, tl_local_fb,
     tl_local_enum, tl_local_hybrid, tl_local_hybrid_newton, tl_local_hybrid_enum, tl_local_ac_enum,
-    tl_local_ac_damped_enum;
+    tl_local_ac_damped_enum, tl_local_fixed_point, tl_local_fixed_point_enum, tl_local_four_sides,
+    tl_local_four_sides_enum;
 
 extern const tl_local_solver tl_local_solvers[]; // ends with name == NULL
 const tl_local_solver *tl_local_find(const char *name);
 
-/// Relative error of r: |F_FB| / (ξ|b| + |r|) with ξ = d / tr W, F_FB the Fischer-Burmeister
-/// function, or the De Saxcé function where a yield is set. No unit.
+/// Relative error of r: |F_FB| / max(ξ|b| + |r|, least) with ξ = d / tr W, F_FB the
+/// Fischer-Burmeister function, or the De Saxcé function where a yield is set. No unit.
 double tl_local_error(int d, const tl_local *p, const double *r);
 
 #endif // TL_CONE_LOCAL_H

@@ -258,16 +258,19 @@ TL_INLINE int hybrid_solve(int d, const tl_local *p, const tl_local_control *con
     return hybrid_last_resort(d, p, control, r);
 }
 
-// A Newton method, and enumeration where it fails.
+// Any method, and enumeration where it fails. `first` may mean another law than Coulomb's, so what
+// it says of itself does not count.
 TL_INLINE int hybrid_safe_solve(int d, const tl_local_forms *first, const tl_local *p,
                                 const tl_local_control *control, double *r) {
     if (p->law.yield > 0.0) return hybrid_solve(d, p, control, r);
     const int steps = first->solve[tl_dim_index(d)](p, control, r);
-    if (steps >= 0) return steps;
+    if (steps >= 0 && first != &tl_local_four_sides) return steps;
     double x[TL_MAX_DIM], error = local_error_at(d, p, r);
+    if (error <= control->tolerance) return steps > 0 ? steps : 0;
     for (int k = 0; k < d; k++) x[k] = r[k];
     const int found = tl_local_enum.solve[tl_dim_index(d)](p, control, x);
-    if (exact_keep(d, p, control->tolerance, x, r, &error)) return found > 0 ? found : 0;
+    if (exact_keep(d, p, control->tolerance, x, r, &error))
+        return TL_LOCAL_SAVED + (found > 0 ? found : 0);
     return -1;
 }
 
@@ -281,6 +284,14 @@ TL_INLINE int ac_enum_solve(int d, const tl_local *p, const tl_local_control *co
 TL_INLINE int ac_damped_enum_solve(int d, const tl_local *p, const tl_local_control *control,
                                    double *r) {
     return hybrid_safe_solve(d, &tl_local_ac_damped, p, control, r);
+}
+TL_INLINE int fixed_point_enum_solve(int d, const tl_local *p, const tl_local_control *control,
+                                     double *r) {
+    return hybrid_safe_solve(d, &tl_local_fixed_point, p, control, r);
+}
+TL_INLINE int four_sides_enum_solve(int d, const tl_local *p, const tl_local_control *control,
+                                    double *r) {
+    return hybrid_safe_solve(d, &tl_local_four_sides, p, control, r);
 }
 
 TL_INLINE int hybrid_enum_solve(int d, const tl_local *p, const tl_local_control *control,
@@ -297,4 +308,6 @@ EXACT_FORMS(hybrid)
 EXACT_FORMS(hybrid_newton)
 EXACT_FORMS(ac_enum)
 EXACT_FORMS(ac_damped_enum)
+EXACT_FORMS(fixed_point_enum)
+EXACT_FORMS(four_sides_enum)
 EXACT_FORMS(hybrid_enum)

@@ -26,8 +26,8 @@ TL_INLINE double local_error(int d, const tl_local *p, double xi, const double *
         tl_ds(d, &p->law, xi, u, r, f, 0, 0);
     else
         tl_fb(d, &p->law, xi, u, r, f, 0, 0);
-    const double scale = xi * tl_norm(d, p->b) + tl_norm(d, r);
-    const double size = tl_norm(d, f);
+    const double own = xi * tl_norm(d, p->b) + tl_norm(d, r);
+    const double scale = own > p->least ? own : p->least, size = tl_norm(d, f);
     return scale > 0.0 ? size / scale : size;
 }
 

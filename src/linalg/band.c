@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Band matrices. Columns are as short as the band is narrow: plain loops, since a call into LAPACK
-// for each would cost more than the work.
+// for each would cost more than the work. General ones, which need row exchanges, go to LAPACK.
 #include "linalg/band.h"
+#include <lapacke.h>
 
 static int32_t band_last(int32_t n, int32_t width, int32_t j) {
     return n - 1 - j < width ? n - 1 - j : width;
@@ -62,4 +63,9 @@ void tl_band_multiply(int32_t n, int32_t width, const double *a, double s, const
         }
         y[j] += s * sum;
     }
+}
+
+bool tl_band_solve_general(int32_t n, int32_t width, double *a, int32_t *pivot, double *x) {
+    return LAPACKE_dgbsv_work(LAPACK_COL_MAJOR, n, width, width, 1, a, 3 * width + 1, pivot, x,
+                              n) == 0;
 }

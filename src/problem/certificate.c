@@ -356,6 +356,7 @@ TL_INLINE double certify_blocks(int32_t d, const talus_problem *p, const double 
 
 talus_status talus_certify(const talus_problem *p, const double *r, talus_certificate *out) {
     *out = (talus_certificate){.worst = -1};
+    TL_TRY(tl_problem_wake(p));
     double *v = p->work.v, *u = p->work.u, *lambda = p->work.lambda;
     TL_TRY(talus_problem_state(p, r, v, u, lambda));
     TL_TRY(certify_stiffness(p));

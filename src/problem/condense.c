@@ -385,7 +385,7 @@ static talus_status condense_make(talus_problem *p, const double *v, bool *held)
     tl_condensed *c = p->condensed;
     talus_global_def def;
     const int32_t clusters = tl_eliminate_cluster_count(p);
-    const bool diagonal = tl_mass_inverse_diagonal(p->mass) != NULL;
+    const bool diagonal = tl_mass_diagonal(p->mass) != NULL;
     TL_TRY(TL_RESERVE(ctx, p->body_count, &c->touched));
     TL_TRY(TL_RESERVE(ctx, p->body_count, &c->body));
     TL_TRY(TL_RESERVE(ctx, clusters, &c->rank));

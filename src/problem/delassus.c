@@ -283,7 +283,7 @@ static talus_status delassus_separable(tl_delassus *w, int threads) {
     TL_TRY(delassus_ranges(w));
     w->h = p->h_block;
     w->width = p->body_size;
-    w->inverse = tl_mass_inverse_diagonal(p->mass);
+    w->inverse = w->reciprocal;
     if (w->inverse && w->dim == 6 && !w->assembled) return tl_strain_find(w);
     tl_strain_drop(w);
     if (w->inverse) return TALUS_OK;
@@ -376,7 +376,7 @@ static talus_status delassus_normal(tl_delassus *w) {
     const talus_problem *p = w->problem;
     const int64_t blocks = p->h_start[p->count];
     const int32_t size = p->body_size, width = delassus_normal_width(p);
-    const double *inverse = tl_mass_inverse_diagonal(p->mass);
+    const double *inverse = w->reciprocal;
     if (inverse && size == 6 && width == 3 && delassus_is_central(p))
         return delassus_central(w, inverse);
     TL_TRY(tl_problem_write_h(p));
@@ -576,6 +576,7 @@ static void delassus_drop(tl_delassus *w, bool assembled, bool matrix_free) {
 
 void tl_delassus_clear(tl_delassus *w) {
     if (!w->ctx) return;
+    tl_free(w->ctx, w->reciprocal);
     tl_free(w->ctx, w->diagonal);
     tl_free(w->ctx, w->q);
     tl_free(w->ctx, w->row_of);
@@ -644,6 +645,19 @@ static talus_status delassus_build_all(tl_delassus *w, const tl_delassus_form *f
     return TALUS_OK;
 }
 
+static talus_status delassus_invert(tl_delassus *w) {
+    const talus_problem *p = w->problem;
+    const double *diagonal = p->is_global ? tl_mass_diagonal(p->mass) : NULL;
+    if (!diagonal) {
+        tl_free(w->ctx, w->reciprocal);
+        w->reciprocal = NULL;
+        return TALUS_OK;
+    }
+    TL_TRY(TL_RESERVE(w->ctx, p->dof, &w->reciprocal));
+    for (int32_t k = 0; k < p->dof; k++) w->reciprocal[k] = 1.0 / diagonal[k];
+    return TALUS_OK;
+}
+
 talus_status tl_delassus_update(talus_context *ctx, const talus_problem *p, tl_delassus_form form,
                                 const tl_graph *graph, int32_t rows, const int32_t *order,
                                 tl_delassus *inout) {
@@ -664,11 +678,12 @@ talus_status tl_delassus_update(talus_context *ctx, const talus_problem *p, tl_d
     delassus_drop(w, !w->assembled, w->assembled);
     if (!form.normal) delassus_drop_pairs(w);
     if (form.normal || !w->separable) tl_strain_drop(w);
-    if (w->y && p->is_global && tl_mass_inverse_diagonal(p->mass)) {
+    if (w->y && p->is_global && tl_mass_diagonal(p->mass)) {
         tl_free(ctx, w->y); // a kind of M that has none
         w->y = NULL;
     }
-    const talus_status status = delassus_build_all(w, &form, graph);
+    talus_status status = delassus_invert(w);
+    if (status == TALUS_OK) status = delassus_build_all(w, &form, graph);
     if (status != TALUS_OK) tl_delassus_clear(w);
     return status;
 }

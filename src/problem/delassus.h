@@ -53,6 +53,7 @@ typedef struct tl_delassus {
     const double *h;       // the problem's blocks, or `normal`
     double *normal;        // dim = 1: the normal rows of H, the first `width` entries of each
     const double *inverse; // M diagonal: N by the entries of z
+    double *reciprocal;    // M diagonal: 1/M_kk, by unknowns; else NULL
     double *light;         // room for `inverse` where width is less than the size of the bodies
     int32_t *range; // separable, with long bodies: first and behind the last column of each block
                     // of H that is not zero; else NULL

@@ -266,6 +266,7 @@ static talus_status write_local(const write_file *file, const talus_problem *p) 
 
 static talus_status write_global(const write_file *file, const talus_problem *p) {
     const char *vectors = "/fclib_global/vectors";
+    TL_TRY(tl_problem_wake(p));
     TL_TRY(write_group(file, "/fclib_global"));
     TL_TRY(write_scalar(file, "/fclib_global", "spacedim", p->dim));
     TL_TRY(write_m(file, p));

@@ -19,8 +19,9 @@ struct tl_mass {
     double *block, *factor;    // block diagonal
     int32_t *band;             // block diagonal: half-width of each factor; −1: dense
     bool *packed;              // block diagonal: whether the block itself is kept as a band
-    double *diagonal;          // diagonal: M_kk, and 1/M_kk after it, dof each; else NULL
-    tl_csr full;               // otherwise: both triangles, columns
+    const double *diagonal;    // diagonal: M_kk, `own` or the caller's; else NULL
+    double *own;
+    tl_csr full; // otherwise: both triangles, columns
     tl_spd *spd;
 };
 
@@ -72,7 +73,8 @@ static void mass_drop_blocks(tl_mass *m) {
 }
 
 static void mass_drop_diagonal(tl_mass *m) {
-    tl_free(m->ctx, m->diagonal);
+    tl_free(m->ctx, m->own);
+    m->own = NULL;
     m->diagonal = NULL;
 }
 
@@ -208,17 +210,14 @@ done:
 }
 
 talus_status tl_mass_set_diagonal(talus_context *ctx, int32_t body_count, const int32_t *body_start,
-                                  const double *diagonal, tl_mass **inout) {
+                                  const double *diagonal, bool borrow, tl_mass **inout) {
     talus_status status = TALUS_OK;
     TL_GOTO(mass_begin(ctx, body_count, body_start, inout));
     tl_mass *m = *inout;
     mass_drop_blocks(m);
     mass_drop_sparse(m);
-    TL_GOTO(TL_RESERVE(ctx, 2 * (int64_t)m->dof, &m->diagonal));
-    for (int32_t k = 0; k < m->dof; k++) {
-        m->diagonal[k] = diagonal[k];
-        m->diagonal[m->dof + k] = 1.0 / diagonal[k];
-    }
+    TL_GOTO(TL_REFILL(ctx, borrow ? NULL : diagonal, m->dof, &m->own));
+    m->diagonal = borrow ? diagonal : m->own;
 done:
     return mass_end(status, inout);
 }
@@ -346,17 +345,15 @@ bool tl_mass_is_block_diagonal(const tl_mass *m) { return m->offset || m->diagon
 
 const double *tl_mass_diagonal(const tl_mass *m) { return m->diagonal; }
 
-const double *tl_mass_inverse_diagonal(const tl_mass *m) {
-    return m->diagonal ? m->diagonal + m->dof : NULL;
-}
-
 void tl_mass_solve_body(const tl_mass *m, int32_t body, int32_t columns, double *x,
                         int64_t stride) {
     if (m->diagonal) {
-        const double *inverse = m->diagonal + m->dof + m->body_start[body];
+        const double *diagonal = m->diagonal + m->body_start[body];
         const int32_t n = mass_size(m, body);
-        for (int32_t c = 0; c < columns; c++)
-            for (int32_t k = 0; k < n; k++) x[c * stride + k] *= inverse[k];
+        for (int32_t k = 0; k < n; k++) {
+            const double inverse = 1.0 / diagonal[k];
+            for (int32_t c = 0; c < columns; c++) x[c * stride + k] *= inverse;
+        }
         return;
     }
     const int32_t n = mass_size(m, body);

@@ -15,9 +15,11 @@ typedef struct tl_mass tl_mass;
 talus_status tl_mass_set_blocks(talus_context *ctx, int32_t body_count, const int32_t *body_start,
                                 const int32_t *band, const double *block,
                                 tl_mass **inout) TALUS_MUST_CHECK;
-/// M = diag(diagonal), all of them positive and finite (checked by the caller).
+/// M = diag(diagonal), all of them positive and finite (checked by the caller); copied, unless
+/// `borrow` says that it will stay.
 talus_status tl_mass_set_diagonal(talus_context *ctx, int32_t body_count, const int32_t *body_start,
-                                  const double *diagonal, tl_mass **inout) TALUS_MUST_CHECK;
+                                  const double *diagonal, bool borrow,
+                                  tl_mass **inout) TALUS_MUST_CHECK;
 /// M in compressed columns, both triangles or one. Stored as blocks when it is block diagonal.
 talus_status tl_mass_set_sparse(talus_context *ctx, int32_t body_count, const int32_t *body_start,
                                 const talus_sparse *given, tl_mass **inout) TALUS_MUST_CHECK;
@@ -25,9 +27,8 @@ void tl_mass_destroy(tl_mass *m); // NULL is allowed
 
 /// True when M couples no two bodies and is kept that way.
 bool tl_mass_is_block_diagonal(const tl_mass *m);
-/// M_kk and 1/M_kk for all unknowns where M is kept as a diagonal, else NULL.
+/// M_kk for all unknowns where M is kept as a diagonal, else NULL.
 const double *tl_mass_diagonal(const tl_mass *m);
-const double *tl_mass_inverse_diagonal(const tl_mass *m);
 
 /// Block diagonal only: x ← M_b⁻¹ x for `columns` vectors of size(body), `stride` entries apart.
 /// Safe from any number of threads.

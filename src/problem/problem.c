@@ -71,13 +71,47 @@ static talus_status problem_copy_starts(talus_context *ctx, const int64_t *start
     return TALUS_OK;
 }
 
-static talus_status problem_finish(talus_problem *p) {
-    const int64_t size = (int64_t)p->dim * p->count;
+void tl_problem_rest(talus_problem *p, bool state) {
+    tl_free(p->ctx, p->work.force);
+    tl_free(p->ctx, p->work.stiffness);
+    p->work.force = p->work.stiffness = NULL;
+    p->work.rests = true;
+    if (!state) return;
+    tl_free(p->ctx, p->work.v);
+    tl_free(p->ctx, p->work.u);
+    p->work.v = p->work.u = NULL;
+}
+
+void tl_problem_take_back(talus_problem *p, talus_status (*lend)(void *lender), void *lender) {
+    p->f = p->w = NULL;
+    p->lend = lend;
+    p->lender = lender;
+}
+
+void tl_problem_lend(talus_problem *p, const double *f, const double *w) {
+    p->f = f;
+    p->w = w;
+    p->lend = NULL;
+}
+
+talus_status tl_problem_wake(const talus_problem *of) {
+    talus_problem *p = (talus_problem *)of; // scratch: the problem stays the same
+    if (p->lend) TL_TRY(p->lend(p->lender));
+    if (!p->work.rests) return TALUS_OK;
     TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.v));
     TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.force));
+    TL_TRY(TL_RESERVE(p->ctx, (int64_t)p->dim * p->count, &p->work.u));
+    TL_TRY(TL_RESERVE(p->ctx, p->count, &p->work.stiffness));
+    for (int32_t i = 0; i < p->count; i++) p->work.stiffness[i] = NAN;
+    p->work.rests = false;
+    return TALUS_OK;
+}
+
+static talus_status problem_finish(talus_problem *p) {
+    p->work.rests = true;
+    TL_TRY(tl_problem_wake(p));
     if (p->is_global && (p->constraint_count > 0 || !tl_mass_diagonal(p->mass)))
         TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.momentum));
-    TL_TRY(TL_RESERVE(p->ctx, size, &p->work.u));
     TL_TRY(TL_RESERVE(p->ctx, p->constraint_count, &p->work.lambda));
     int32_t largest = 0;
     for (int32_t b = 0; b < p->body_count; b++)
@@ -93,8 +127,6 @@ static talus_status problem_finish(talus_problem *p) {
         TL_TRY(TL_RESERVE(p->ctx, most, &p->work.block));
         TL_TRY(TL_RESERVE(p->ctx, 2 * (int64_t)p->dim * p->constraint_count, &p->work.loads));
     }
-    TL_TRY(TL_RESERVE(p->ctx, p->count, &p->work.stiffness));
-    for (int32_t i = 0; i < p->count; i++) p->work.stiffness[i] = NAN;
     return TALUS_OK;
 }
 
@@ -233,7 +265,7 @@ static talus_status problem_keep_h(talus_problem *p, const talus_global_def *def
 static talus_status problem_set_mass(talus_problem *p, const talus_global_def *def) {
     if (def->mass_diagonal)
         return tl_mass_set_diagonal(p->ctx, p->body_count, p->body_start, def->mass_diagonal,
-                                    &p->mass);
+                                    def->borrow_all, &p->mass);
     if (def->mass_block || p->dof == 0)
         return tl_mass_set_blocks(p->ctx, p->body_count, p->body_start, def->mass_band,
                                   def->mass_block, &p->mass);
@@ -265,6 +297,7 @@ static talus_status problem_fill_global(talus_problem *p, const talus_global_def
     TL_TRY(problem_keep_pattern(p, def));
     TL_TRY(problem_keep_law(p, def->borrow_all, &def->law));
     TL_TRY(problem_keep_h(p, def));
+    p->lend = NULL;
     TL_TRY(problem_keep(p, def->borrow_all, def->f, p->dof, &p->own.f, &p->f));
     TL_TRY(problem_keep(p, def->borrow_all, def->w, size, &p->own.w, &p->w));
     const double begin = tl_seconds();
@@ -421,6 +454,7 @@ talus_status talus_problem_state(const talus_problem *p, const double *r, double
     TL_REQUIRE(p->ctx, r || p->count == 0, TALUS_ERR_ARG,
                "r is NULL, but must have dim * count = %d entries", p->dim * p->count);
     if (!p->is_global) return problem_state_local(p, r, u, lambda);
+    TL_TRY(tl_problem_wake(p));
     const size_t bytes = (size_t)p->dof * sizeof *v;
     double *force = p->work.force;
     if (!v) v = p->work.v;

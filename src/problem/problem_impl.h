@@ -24,6 +24,7 @@ typedef struct tl_problem_work {
     double *block;     // dim * sizes of the bodies of one block, the most there are
     double *loads;     // 2 * dim * constraint_count, global form
     double *stiffness; // count: λmax(W_ii) once the certificate has found it, NaN before
+    bool rests; // force and stiffness, and perhaps v and u, were given back for the time being
 } tl_problem_work;
 
 /// Memory of arrays that may be the caller's instead; NULL then.
@@ -67,6 +68,9 @@ struct talus_problem {
     talus_ball_rows balls;  // normal NULL: H is given by blocks
     const double *f, *w;
     tl_problem_own own;
+    // The caller has taken f and w, which were borrowed, back, and brings them again when asked.
+    talus_status (*lend)(void *lender); // NULL: they are there
+    void *lender;
 
     // Constraint rows of either form; rows == 0: none.
     int32_t constraint_count;
@@ -100,6 +104,14 @@ static inline const double *tl_problem_h(const talus_problem *p, int32_t i, int6
 /// and h_offset calls this first. Changes nothing that can be seen from outside.
 talus_status tl_problem_write_h(const talus_problem *p) TALUS_MUST_CHECK;
 
+/// Give scratch memory back until a state or a certificate is asked for, which then allocate; with
+/// `state` also that of the last v and u.
+void tl_problem_rest(talus_problem *p, bool state);
+/// The caller takes f and w back; `lend` is to bring them again, with tl_problem_lend.
+void tl_problem_take_back(talus_problem *p, talus_status (*lend)(void *lender), void *lender);
+void tl_problem_lend(talus_problem *p, const double *f, const double *w);
+/// Have the scratch memory, f and w: what reads them calls this first.
+talus_status tl_problem_wake(const talus_problem *p) TALUS_MUST_CHECK;
 /// Refuse a problem whose update has failed.
 talus_status tl_problem_usable(const talus_problem *p) TALUS_MUST_CHECK;
 /// True when M is block diagonal over the bodies and there are no constraint rows: then

@@ -38,6 +38,7 @@ talus_status tl_problem_view_init(talus_context *ctx, const talus_problem *of, b
     double *r = NULL;
     talus_status status = TALUS_OK;
     *v = (tl_problem_view){0};
+    TL_TRY(tl_problem_wake(of));
     TL_TRY(tl_problem_write_h(of)); // once for all views
     *v = (tl_problem_view){.problem = *of, .of = of};
     p->own = (tl_problem_own){0};

@@ -13,9 +13,10 @@ static const double discrete_pi = 3.14159265358979323846;
 static void discrete_destroy(tl_rod *rod) {
     tl_discrete *d = rod->own;
     if (!d) return;
-    void *const owned[] = {d->mass,  d->drag,  d->rest,  d->cell,     d->natural, d->velocity,
-                           d->force, d->gauss, d->stiff, d->implicit, d->spare,   d->factor,
-                           d->f,     d->free,  d->work,  d->trial};
+    void *const owned[] = {d->mass,    d->drag,    d->rest,  d->cell,     d->natural, d->velocity,
+                           d->force,   d->gauss,   d->stiff, d->implicit, d->spare,   d->factor,
+                           d->f,       d->free,    d->work,  d->trial,    d->way,     d->half,
+                           d->leading, d->general, d->pivot, d->taut};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(rod->ctx, owned[k]);
     tl_free(rod->ctx, d);
 }
@@ -28,19 +29,25 @@ static talus_status discrete_allocate(tl_rod *rod) {
         double **array;
         int64_t count;
     } all[] = {
-        {&d->mass, full},     {&d->drag, full},     {&d->rest, n - 1},    {&d->cell, n},
-        {&d->natural, 3 * n}, {&d->force, full},    {&d->gauss, band},    {&d->stiff, band},
-        {&d->spare, band},    {&d->f, full},        {&d->factor, band},   {&d->implicit, band},
-        {&d->free, full},     {&d->work, 3 * full}, {&d->velocity, full}, {&d->trial, 7 * n}};
+        {&d->mass, full},    {&d->drag, full},     {&d->rest, n - 1},
+        {&d->cell, n},       {&d->natural, 3 * n}, {&d->force, full},
+        {&d->gauss, band},   {&d->stiff, band},    {&d->spare, band},
+        {&d->f, full},       {&d->factor, band},   {&d->implicit, band},
+        {&d->free, full},    {&d->work, 3 * full}, {&d->velocity, full},
+        {&d->trial, 14 * n}, {&d->way, full},      {&d->half, full},
+        {&d->leading, full}, {&d->taut, n},        {&d->general, full * TL_DISCRETE_GENERAL}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         TL_TRY(TL_ALLOC(ctx, all[k].count, all[k].array));
+    TL_TRY(TL_ALLOC(ctx, full, &d->pivot));
     TL_TRY(TL_ALLOC(ctx, rod->nodes - 1, &rod->rest));
-    rod->state_count = 3 * n + full + 3 * (n - 1) + n;
+    rod->state_count = 3 * n + full + 3 * (n - 1) + n + 2 * (int64_t)rod->dof;
     TL_TRY(TL_ALLOC(ctx, rod->state_count, &rod->state));
     d->x = rod->state;
     d->u = d->x + 3 * n;
     d->d1 = d->u + full;
     d->twist = d->d1 + 3 * (n - 1);
+    d->last = d->twist + n;
+    d->push = d->last + rod->dof;
     return TALUS_OK;
 }
 
@@ -400,10 +407,20 @@ static void discrete_settle(tl_rod *rod, int end) {
     tl_axpy3(next->x, length, t, d->x + 3 * outside);
 }
 
+// What contacts did, (M̃ v − f)/h.
+static void discrete_push(const tl_rod *rod, double h, const double *v, double *force) {
+    const tl_discrete *d = rod->own;
+    for (int32_t k = 0; k < rod->dof; k++) force[k] = (d->mass[d->lo + k] * v[k] - d->f[k]) / h;
+    tl_band_multiply(rod->dof, TL_DISCRETE_WIDTH, d->implicit + (int64_t)d->lo * TL_DISCRETE_BAND,
+                     1.0 / h, v, force);
+}
+
 static void discrete_commit(tl_rod *rod, const tl_step *step, const double *v) {
     tl_discrete *d = rod->own;
     const double h = step->h, theta = step->theta;
-    double *way = d->work;
+    double *way = d->work, *force = d->work + d->full;
+    discrete_push(rod, h, v, force);
+    tl_rod_expect(rod->dof, force, d->last, d->push);
     for (int64_t i = 0; i < d->full; i++) {
         const double next = i >= d->lo && i < d->hi ? v[i - d->lo] : d->velocity[i];
         way[i] = h * (theta * next + (1.0 - theta) * d->velocity[i]);

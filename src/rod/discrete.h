@@ -15,6 +15,7 @@
 enum {
     TL_DISCRETE_WIDTH = 10, ///< of the bands
     TL_DISCRETE_BAND = TL_DISCRETE_WIDTH + 1,
+    TL_DISCRETE_GENERAL = 3 * TL_DISCRETE_WIDTH + 1, ///< entries of a column of general ones
 };
 
 typedef struct tl_discrete {
@@ -28,7 +29,8 @@ typedef struct tl_discrete {
     double *rest;                               ///< edges: lengths without loads; 0 outside
     double *cell;                               ///< nodes: length that bends there; 0: none
     double *natural;                            ///< 3 per node: strains without loads
-    double *x, *u, *d1, *twist; ///< the state: 3 n, full, 3 (n − 1), n; parts of rod->state
+    double *x, *u, *d1, *twist; ///< the state: 3 n, full, 3 (n − 1), n; parts of rod->state, as are
+    double *last, *push;        ///< unknowns: what contacts did, and are expected to do [N]
 
     // of the step in hand
     double *velocity; ///< full: u, and mean velocities where they are given
@@ -39,7 +41,11 @@ typedef struct tl_discrete {
     double *factor;                   ///< band of the unknowns
     double *f, *free;                 ///< unknowns: f, and M̃⁻¹ f
     double *work;                     ///< 3 full
-    double *trial;                    ///< 7 n: a state that is tried
+    double *way, *half, *leading;     ///< full: a step that is tried, half of it, its velocities
+    double *taut;                     ///< edges: β (discrete_secant.c)
+    double *general;                  ///< the matrix of Newton's method
+    int32_t *pivot;                   ///< full: its row exchanges
+    double *trial;                    ///< 14 n: states half way and at its end
 } tl_discrete;
 
 /// The state after the displacements `way` (full: of nodes, and turns of edges), which may be
@@ -48,10 +54,31 @@ void tl_discrete_move(const tl_discrete *d, const double *way, double *x, double
                       double *twist);
 /// Elastic energy of the present state [J].
 double tl_discrete_energy(const tl_discrete *d);
-/// Elastic force (full), band of JᵀCJ, of what tension adds to it, and of all other second
-/// derivatives of the energy, at the present state.
-void tl_discrete_forces(const tl_discrete *d, double *force, double *gauss, double *tension,
-                        double *other);
+/// Add the 3 × 3 block of an edge, a t tᵀ + b (1 − t tᵀ), to a band.
+void tl_discrete_add_edge(int32_t i, const double t[3], double a, double b, double *band);
+
+/// What the elasticity of a rod is in a step with the stresses σ + θ C Δε, and share C Δε with
+/// those of damping.
+typedef struct tl_discrete_parts {
+    double theta, share;
+    double *force; ///< full: −Ĵᵀ (σ + θ C Δε)
+    double *gauss; ///< band of ĴᵀCĴ
+    double *tension; ///< bands of the rest of the stiffness, ∂(Ĵᵀσ)/∂d over θ, symmetric part: what
+    double *other;   ///< tension adds, which is never negative, and all else
+    double *general; ///< what the stiffness is besides its symmetric parts (tl_discrete_entry)
+} tl_discrete_parts;
+
+/// Entry of a general matrix: a band with room for row exchanges.
+static inline double *tl_discrete_entry(double *general, int64_t row, int64_t column) {
+    return general + column * TL_DISCRETE_GENERAL + 2 * TL_DISCRETE_WIDTH + row - column;
+}
+/// For a step with the displacements `way`; Ĵ · way is the change of strains, or more than that
+/// under tension.
+void tl_discrete_secant(const tl_discrete *d, const double *way, const tl_discrete_parts *out);
+/// β of all edges for the step from the present state on, and none any more of those that are
+/// pressed in the step that the secant was last made of; whether there are any.
+void tl_discrete_tauten(tl_discrete *d, double h, double theta);
+bool tl_discrete_slacken(tl_discrete *d, double theta);
 void tl_discrete_prepare(tl_rod *rod, const tl_step *step);
 
 #endif // TL_ROD_DISCRETE_H

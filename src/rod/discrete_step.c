@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discrete rods: elastic energy, its derivatives, and the linearised step. With the strains ε
-// (bends, twist, stretch), their natural values and stiffnesses C,
-//     E = ½ Σ C (ε − ε°)²/cell,   F = −Jᵀ σ,   K = Jᵀ C J + Σ σ ∂²ε,   D = τ Jᵀ C J + drag.
-// Tension T stretches an edge of length l by the factor l/L: ε = l/L − 1, K = (EA/L) t tᵀ + (T/l)
-// (1 − t tᵀ). The second sum of K may be negative (an edge under pressure that is about to buckle).
-// A fast or long step is linearised where it leads to, x* = x + h v*, which gives F(x*) + h K* v*
-// in the place of F: the force at the end of an implicit step, as Newton's method has it. K is used
-// whole where M̃ is then still larger than ½ M, so that what grows does not grow by more than twice
-// its rate; otherwise only its part from tension is.
+// Discrete rods: the step. Stresses at the time θ act through Ĵ (discrete_secant.c), for which
+// Ĵ d = Δε, the change of strains over the displacements d = h (θ v+ + (1 − θ) v) of the step:
+//     M (v+ − v) = h (weight − Ĵᵀ (σ + θ C Δε)) − τ ĴᵀCĴ d − drag.
+// Elastic energy is convex in the strains: E(ε + Δε) − E(ε) = (σ + ½ C Δε)·Δε, which for θ ≥ ½ is
+// at most what these stresses take. So without contacts no step creates energy, whatever its
+// length, also where the rod buckles, and θ = ½ keeps it. Newton's method solves this, with the
+// forces that contacts are expected to have. Contacts act on the step linearised there,
+//     F + θ K (d* − d),    K = ĴᵀCĴ + ∂(Ĵᵀσ)/∂d,
+// with K made symmetric, and whole where M̃ is then still larger than ½ M; otherwise of the second
+// part only what tension adds is taken, which is never negative.
 #include "base/vec3.h"
 #include "linalg/band.h"
 #include "linalg/dense.h"
@@ -15,134 +16,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { BAND = TL_DISCRETE_BAND, ELEMENT = 11 };
-enum { DISCRETE_TRIES = 6 }; // at linearising a step
+enum { BAND = TL_DISCRETE_BAND, WIDTH = TL_DISCRETE_WIDTH };
+enum {
+    DISCRETE_TRIES = 40, // Newton steps for one step,
+    DISCRETE_WORSE = 6,  // of which so many may be longer than the one before,
+    DISCRETE_BRAKES = 16 // and with how many strengths of the brake
+};
 
-// Edges that turn by less than this angle in a step [rad] are stretched by the straight ways of
-// their nodes by less than half its square.
-#define DISCRETE_STRAIGHT 0.01
-// A step is known well enough when nodes move by less than this part of a segment.
-#define DISCRETE_NEAR 1e-4
-
-static void discrete_bend(const tl_discrete *d, int32_t i, tl_bend *out) {
-    const int64_t at = 3 * (int64_t)i;
-    double e[3], f[3];
-    tl_sub3(d->x + at, d->x + at - 3, e);
-    tl_sub3(d->x + at + 3, d->x + at, f);
-    tl_bend_set(e, f, d->d1 + at - 3, d->d1 + at, d->twist[i], out);
-}
-
-double tl_discrete_energy(const tl_discrete *d) {
-    double sum = 0.0;
-    for (int32_t i = 0; i + 1 < d->n; i++) {
-        double e[3];
-        if (d->rest[i] == 0.0) continue;
-        tl_sub3(d->x + 3 * (int64_t)(i + 1), d->x + 3 * (int64_t)i, e);
-        const double strain = tl_norm3(e) / d->rest[i] - 1.0;
-        sum += 0.5 * d->stretch * strain * strain * d->rest[i];
-    }
-    for (int32_t i = 1; i + 1 < d->n; i++) {
-        tl_bend bend;
-        discrete_bend(d, i, &bend);
-        for (int k = 0; k < TL_BEND_STRAINS; k++) {
-            const double strain = bend.strain[k] - d->natural[3 * (int64_t)i + k];
-            sum += 0.5 * d->stiffness[k] * strain * strain / d->cell[i];
-        }
-    }
-    return sum;
-}
-
-// Add s times the 3 × 3 block of an edge, a t tᵀ + b (1 − t tᵀ), to a band.
-static void discrete_add_edge(int32_t i, const double t[3], double a, double b, double *band) {
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) {
-            const double value = (a - b) * t[r] * t[c] + (r == c ? b : 0.0);
-            const int64_t column = 4 * (int64_t)i + c;
-            if (r >= c) {
-                band[column * BAND + r - c] += value;
-                band[(column + 4) * BAND + r - c] += value;
-            }
-            band[column * BAND + 4 + r - c] -= value;
-        }
-}
-
-static void discrete_stretch(const tl_discrete *d, int32_t i, double *force, double *gauss,
-                             double *tension, double *other) {
-    double t[3];
-    tl_sub3(d->x + 3 * (int64_t)(i + 1), d->x + 3 * (int64_t)i, t);
-    const double length = tl_norm3(t), pull = d->stretch * (length / d->rest[i] - 1.0);
-    tl_scale3(1.0 / length, t, t);
-    for (int k = 0; k < 3; k++) {
-        force[4 * (int64_t)i + k] += pull * t[k];
-        force[4 * (int64_t)i + 4 + k] -= pull * t[k];
-    }
-    discrete_add_edge(i, t, d->stretch / d->rest[i], 0.0, gauss);
-    discrete_add_edge(i, t, 0.0, pull / length, pull > 0.0 ? tension : other);
-}
-
-// From (e, ϑ_e, f, ϑ_f) to the 11 unknowns: e = x1 − x0, f = x2 − x1.
-static const struct {
-    int8_t minus, plus;
-} discrete_place[TL_BEND_SIZE] = {{0, 4}, {1, 5}, {2, 6},  {-1, 3},
-                                  {4, 8}, {5, 9}, {6, 10}, {-1, 7}};
-
-static void discrete_scatter(const double in[TL_BEND_SIZE], double out[ELEMENT]) {
-    for (int a = 0; a < TL_BEND_SIZE; a++) {
-        out[discrete_place[a].plus] += in[a];
-        if (discrete_place[a].minus >= 0) out[discrete_place[a].minus] -= in[a];
-    }
-}
-
-// Add the matrix of a bend, in its own unknowns, to the band from unknown `first` on.
-static void discrete_add_bend(int64_t first, double own[TL_BEND_SIZE][TL_BEND_SIZE], double *band) {
-    double half[ELEMENT][TL_BEND_SIZE] = {{0}};
-    for (int a = 0; a < TL_BEND_SIZE; a++)
-        for (int b = 0; b < TL_BEND_SIZE; b++) {
-            half[discrete_place[a].plus][b] += own[a][b];
-            if (discrete_place[a].minus >= 0) half[discrete_place[a].minus][b] -= own[a][b];
-        }
-    for (int r = 0; r < ELEMENT; r++) {
-        double row[ELEMENT] = {0};
-        discrete_scatter(half[r], row);
-        for (int c = 0; c <= r; c++) band[(first + c) * BAND + r - c] += row[c];
-    }
-}
-
-static void discrete_bending(const tl_discrete *d, int32_t i, double *force, double *gauss,
-                             double *other) {
-    const int64_t first = 4 * (int64_t)(i - 1);
-    double gradient[TL_BEND_STRAINS][TL_BEND_SIZE], weight[TL_BEND_STRAINS];
-    double own[TL_BEND_SIZE][TL_BEND_SIZE] = {{0}}, second[TL_BEND_SIZE][TL_BEND_SIZE] = {{0}};
-    double sum[TL_BEND_SIZE] = {0}, spread[ELEMENT] = {0};
-    tl_bend bend;
-    discrete_bend(d, i, &bend);
-    tl_bend_gradient(&bend, gradient);
-    for (int k = 0; k < TL_BEND_STRAINS; k++) {
-        const double c = d->stiffness[k] / d->cell[i];
-        weight[k] = c * (bend.strain[k] - d->natural[3 * (int64_t)i + k]);
-        for (int a = 0; a < TL_BEND_SIZE; a++) {
-            sum[a] += weight[k] * gradient[k][a];
-            for (int b = 0; b < TL_BEND_SIZE; b++) own[a][b] += c * gradient[k][a] * gradient[k][b];
-        }
-    }
-    tl_bend_hessian(&bend, weight, second);
-    discrete_scatter(sum, spread);
-    for (int k = 0; k < ELEMENT; k++) force[first + k] -= spread[k];
-    discrete_add_bend(first, own, gauss);
-    discrete_add_bend(first, second, other);
-}
-
-void tl_discrete_forces(const tl_discrete *d, double *force, double *gauss, double *tension,
-                        double *other) {
-    const size_t band = (size_t)d->full * BAND * sizeof(double);
-    memset(force, 0, (size_t)d->full * sizeof *force);
-    memset(gauss, 0, band);
-    memset(tension, 0, band);
-    memset(other, 0, band);
-    for (int32_t i = 0; i + 1 < d->n; i++)
-        if (d->rest[i] > 0.0) discrete_stretch(d, i, force, gauss, tension, other);
-    for (int32_t i = 1; i + 1 < d->n; i++) discrete_bending(d, i, force, gauss, other);
-}
+// A step is known well enough when nodes move by less than this part of a segment, and frames turn
+// by less than this angle.
+#define DISCRETE_NEAR 1e-10
+// Changes below this that do not get smaller are rounding.
+#define DISCRETE_ROUNDING 1e-7
+// No step of Newton's method is longer than this part of a segment, or this angle.
+#define DISCRETE_FAR 0.3
 
 // ---- the step ----------------------------------------------------------------------------------
 
@@ -183,7 +70,7 @@ static bool discrete_factor(tl_discrete *d, const tl_step *step, double damping,
     for (int64_t i = 0; i < d->full; i++) d->implicit[i * BAND] += c * d->drag[i];
     memcpy(d->factor, d->implicit + (int64_t)d->lo * BAND, (size_t)n * BAND * sizeof *d->factor);
     for (int64_t i = 0; i < n; i++) d->factor[i * BAND] += (1.0 - part) * d->mass[d->lo + i];
-    return tl_band_factor(n, TL_DISCRETE_WIDTH, d->factor, TL_PIVOT_TOLERANCE(BAND)) < 0;
+    return tl_band_factor(n, WIDTH, d->factor, TL_PIVOT_TOLERANCE(BAND)) < 0;
 }
 
 // f = M v + h F − θ (1 − θ) h² K v − (1 − θ) h D v − (M̃ − M) v of what is given.
@@ -197,14 +84,23 @@ static void discrete_impulse(tl_discrete *d, const tl_step *step, double damping
                (1.0 - theta) * h * d->drag[i] * d->velocity[i];
         given[i] = is_given ? d->velocity[i] : 0.0;
     }
-    tl_band_multiply(d->full, TL_DISCRETE_WIDTH, d->implicit, -1.0, given, f);
+    tl_band_multiply(d->full, WIDTH, d->implicit, -1.0, given, f);
     if (theta < 1.0) {
-        tl_band_multiply(d->full, TL_DISCRETE_WIDTH, d->stiff, -theta * (1.0 - theta) * h * h,
-                         d->velocity, f);
-        tl_band_multiply(d->full, TL_DISCRETE_WIDTH, d->gauss, -(1.0 - theta) * h * damping,
-                         d->velocity, f);
+        tl_band_multiply(d->full, WIDTH, d->stiff, -theta * (1.0 - theta) * h * h, d->velocity, f);
+        tl_band_multiply(d->full, WIDTH, d->gauss, -(1.0 - theta) * h * damping, d->velocity, f);
     }
     memcpy(d->f, f + d->lo, (size_t)(d->hi - d->lo) * sizeof *d->f);
+}
+
+// Add s Σ μ |v_i+1 − v_i|² (μ: mass of neighbours in series) and the inertia of turning to a band:
+// the brake, under which a rod goes on as a whole and changes its shape slowly.
+static void discrete_brake(const tl_discrete *d, double s, double *band) {
+    for (int32_t i = 0; i + 1 < d->n; i++) {
+        static const double none[3] = {0.0, 0.0, 0.0};
+        const double a = d->mass[4 * (int64_t)i], b = d->mass[4 * (int64_t)i + 4];
+        if (a > 0.0 && b > 0.0) tl_discrete_add_edge(i, none, 0.0, s * a * b / (a + b), band);
+        band[(4 * (int64_t)i + 3) * BAND] += s * d->mass[4 * (int64_t)i + 3];
+    }
 }
 
 void tl_discrete_move(const tl_discrete *d, const double *way, double *x, double *d1,
@@ -235,83 +131,128 @@ void tl_discrete_move(const tl_discrete *d, const double *way, double *x, double
     }
 }
 
-// Linearise at a state (x, d1, twist of `at`), with the velocities v* that lead to it (NULL: it is
-// that of the beginning), and solve without contacts.
-static void discrete_linearise(tl_discrete *d, const tl_discrete *at, const tl_step *step,
-                               double damping, const double *leading) {
-    const int64_t entries = (int64_t)d->full * BAND;
-    double *safe = d->spare, *other = d->implicit;
-    tl_discrete_forces(at, d->force, d->gauss, safe, other);
-    for (int64_t i = 0; i < entries; i++) {
-        safe[i] += d->gauss[i];
-        d->stiff[i] = safe[i] + other[i];
+// Forces and stiffness at the velocities `leading` of the end of the step.
+static void discrete_look(tl_discrete *d, const tl_step *step, double damping) {
+    const double h = step->h, theta = step->theta;
+    const tl_discrete_parts parts = {.theta = theta,
+                                     .share = theta + damping / h,
+                                     .force = d->force,
+                                     .gauss = d->gauss,
+                                     .tension = d->spare,
+                                     .other = d->implicit,
+                                     .general = d->general};
+    for (int32_t i = 0; i < d->full; i++)
+        d->way[i] = h * (theta * d->leading[i] + (1.0 - theta) * d->velocity[i]);
+    tl_discrete_secant(d, d->way, &parts);
+}
+
+// The matrix of Newton's method, from what `discrete_look` left there of it, and the brake in
+// d->stiff.
+static void discrete_set_general(tl_discrete *d, const tl_step *step, double damping) {
+    const double c = step->theta * step->h, k = c * c;
+    for (int64_t j = 0; j < d->full; j++)
+        for (int64_t i = j; i < d->full && i - j <= WIDTH; i++) {
+            const int64_t at = j * BAND + i - j;
+            const double value =
+                k * (d->gauss[at] + d->spare[at] + d->implicit[at] + d->stiff[at]) +
+                c * damping * d->gauss[at];
+            double *lower = tl_discrete_entry(d->general, i, j);
+            double *upper = tl_discrete_entry(d->general, j, i);
+            *lower = k * *lower + value;
+            if (i > j) *upper = k * *upper + value;
+            if (i == j) *lower += d->mass[i] + c * d->drag[i];
+        }
+}
+
+// One step of Newton's method, from `leading` to d->free; false where there is none.
+static bool discrete_newton(tl_discrete *d, const tl_step *step, double damping, double brake) {
+    const double h = step->h, theta = step->theta;
+    const int32_t n = d->hi - d->lo;
+    double *r = d->work;
+    for (int32_t i = 0; i < d->full; i++) {
+        const double weight = i % 4 < 3 ? d->mass[i] * step->gravity[i % 4] : 0.0;
+        r[i] = d->mass[i] * (d->velocity[i] - d->leading[i]) + h * (d->force[i] + weight) -
+               d->drag[i] * d->way[i];
     }
+    memset(d->stiff, 0, (size_t)d->full * BAND * sizeof *d->stiff);
+    if (brake > 0.0) discrete_brake(d, brake / (theta * h * h), d->stiff);
+    tl_band_multiply(d->full, WIDTH, d->gauss, -damping, d->way, r);
+    tl_band_multiply(d->full, WIDTH, d->stiff, -h * theta, d->way, r);
+    discrete_set_general(d, step, damping);
+    for (int32_t i = 0; i < n; i++) d->free[i] = r[d->lo + i] + h * d->push[i];
+    if (!tl_band_solve_general(n, WIDTH, d->general + (int64_t)d->lo * TL_DISCRETE_GENERAL,
+                               d->pivot, d->free))
+        return false;
+    for (int32_t i = 0; i < n; i++) d->free[i] += d->leading[d->lo + i];
+    return true;
+}
+
+// M̃ and f where `discrete_look` has looked, and the motion without contacts.
+static void discrete_linearise(tl_discrete *d, const tl_step *step, double damping, double brake) {
+    const int64_t entries = (int64_t)d->full * BAND;
+    const double *more = d->spare, *other = d->implicit;
+    for (int64_t i = 0; i < entries; i++) d->stiff[i] = d->gauss[i] + more[i] + other[i];
     if (!discrete_factor(d, step, damping, 0.5))
-        memcpy(d->stiff, safe, (size_t)entries * sizeof *safe);
+        for (int64_t i = 0; i < entries; i++) d->stiff[i] = d->gauss[i] + more[i];
+    tl_band_multiply(d->full, WIDTH, d->stiff, step->theta, d->way, d->force);
+    if (brake > 0.0) discrete_brake(d, brake / (step->theta * step->h * step->h), d->stiff);
     (void)discrete_factor(d, step, damping, 0.0); // what cannot be done shows in M̃, to the world
-    if (leading) tl_band_multiply(d->full, TL_DISCRETE_WIDTH, d->stiff, step->h, leading, d->force);
     discrete_impulse(d, step, damping);
     memcpy(d->free, d->f, (size_t)(d->hi - d->lo) * sizeof *d->free);
-    tl_band_solve(d->hi - d->lo, TL_DISCRETE_WIDTH, d->factor, d->free);
+    tl_band_solve(d->hi - d->lo, WIDTH, d->factor, d->free);
 }
 
-// The largest angle, about, that an edge or its frame turns by in a step with these velocities.
-static double discrete_turning(const tl_discrete *d, const double *v, double h) {
-    double most = 0.0;
-    for (int64_t i = 0; i + 1 < d->n; i++) {
-        double e[3], rate[3], across[3];
-        tl_sub3(d->x + 3 * (i + 1), d->x + 3 * i, e);
-        tl_sub3(v + 4 * (i + 1), v + 4 * i, rate);
-        tl_cross3(e, rate, across);
-        most = fmax(most, h * tl_norm3(across) / tl_dot3(e, e));
-        if (i > 0) most = fmax(most, h * fabs(v[4 * i + 3] - v[4 * i - 1]));
-    }
-    return most;
-}
-
-// Put the velocities of the free motion in the place of `leading`; the largest change.
-static double discrete_lead(const tl_discrete *d, double *leading) {
+// The largest change from `leading` to d->free: of nodes over the segment, of turning rates [1/s].
+static double discrete_change(const tl_discrete *d, double length) {
     double most = 0.0;
     for (int32_t i = d->lo; i < d->hi; i++) {
-        const double next = d->free[i - d->lo];
-        if (i % 4 < 3) most = fmax(most, fabs(next - leading[i]));
-        leading[i] = next;
+        const double change = fabs(d->free[i - d->lo] - d->leading[i]);
+        most = fmax(most, i % 4 < 3 ? change / length : change);
+        if (!isfinite(change)) return INFINITY;
     }
     return most;
 }
 
-// Where edges turn by more than a little, linearise the step anew where it leads to. What gets
-// farther from a solution in doing so is linearised at the beginning, as a step that is so short
-// that it need not be.
-static void discrete_improve(tl_rod *rod, const tl_step *step) {
+// Newton's method for the step with what contacts are expected to do, from the present velocities
+// on. Whether it came to an end.
+static bool discrete_converge(tl_rod *rod, const tl_step *step, double brake) {
     tl_discrete *d = rod->own;
-    const double h = step->h, damping = rod->def.damping;
-    double *leading = d->work + 2 * (int64_t)d->full, *way = d->work, before = INFINITY;
-    tl_discrete at = *d;
-    at.x = d->trial;
-    at.d1 = at.x + 3 * (int64_t)d->n;
-    at.twist = at.d1 + 3 * (int64_t)d->n;
-    memcpy(leading, d->velocity, (size_t)d->full * sizeof *leading);
-    (void)discrete_lead(d, leading);
-    if (discrete_turning(d, leading, h) < DISCRETE_STRAIGHT) return;
-    for (int k = 0; k < DISCRETE_TRIES; k++) {
-        for (int32_t i = 0; i < d->full; i++) way[i] = h * leading[i];
-        tl_discrete_move(d, way, at.x, at.d1, at.twist);
-        discrete_linearise(d, &at, step, damping, leading);
-        const double change = discrete_lead(d, leading);
-        if (!(change < before)) {
-            discrete_linearise(d, d, step, damping, NULL);
-            return;
+    const double tau = rod->def.damping;
+    double last = INFINITY, part = 1.0;
+    int worse = 0;
+    memcpy(d->leading, d->velocity, (size_t)d->full * sizeof *d->leading);
+    for (int k = 0; k < DISCRETE_TRIES && worse < DISCRETE_WORSE; k++) {
+        discrete_look(d, step, tau);
+        if (!discrete_newton(d, step, tau, brake)) return false;
+        const double change = step->h * discrete_change(d, rod->rest[0]);
+        const bool near =
+            change < DISCRETE_NEAR || (change < DISCRETE_ROUNDING && change > 0.5 * last);
+        if (near && !tl_discrete_slacken(d, step->theta)) return true;
+        if (!isfinite(change)) return false;
+        if (change < last) {
+            part = fmin(1.0, 2.0 * part);
+        } else {
+            part *= 0.5;
+            worse++;
         }
-        if (h * change < DISCRETE_NEAR * rod->rest[0]) return;
-        before = change;
+        const double most = fmin(part, DISCRETE_FAR / change);
+        for (int32_t i = d->lo; i < d->hi; i++)
+            d->leading[i] += most * (d->free[i - d->lo] - d->leading[i]);
+        last = change;
     }
+    return false;
 }
 
 void tl_discrete_prepare(tl_rod *rod, const tl_step *step) {
     tl_discrete *d = rod->own;
+    double brake = 0.0;
     memcpy(d->velocity, d->u, (size_t)d->full * sizeof *d->u);
     for (int end = 0; end < 2; end++) discrete_give(rod, end, step->h);
-    discrete_linearise(d, d, step, rod->def.damping, NULL);
-    if (step->theta == 1.0) discrete_improve(rod, step);
+    tl_discrete_tauten(d, step->h, step->theta);
+    if (!discrete_converge(rod, step, 0.0)) {
+        memset(d->taut, 0, (size_t)(d->n - 1) * sizeof *d->taut);
+        for (int k = 0; k < DISCRETE_BRAKES && !discrete_converge(rod, step, brake); k++)
+            brake = brake > 0.0 ? 4.0 * brake : 0.25;
+    }
+    discrete_linearise(d, step, rod->def.damping, brake);
 }

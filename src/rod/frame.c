@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames along a rod.
+// Frames along a rod, and what contacts are expected to do.
 #include "base/vec3.h"
 #include "rod/rod_impl.h"
+#include <math.h>
 
 void tl_rod_quat(const double d[3], const double t[3], double q[4]) {
     double s[3];
@@ -50,4 +51,12 @@ bool tl_rod_make_across(const double t[3], double a[3]) {
     if (!(length > 1e-6 * before)) return false;
     tl_scale3(1.0 / length, a, a);
     return true;
+}
+
+void tl_rod_expect(int64_t n, const double *force, double *last, double *push) {
+    for (int64_t a = 0; a < n; a++) {
+        const double now = force[a], old = last[a];
+        push[a] = now * old > 0.0 ? copysign(fmin(fabs(now), fabs(old)), now) : 0.0;
+        last[a] = now;
+    }
 }

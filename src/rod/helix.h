@@ -103,6 +103,10 @@ typedef struct tl_helix_system {
 void tl_helix_assemble(const tl_helix *h, const tl_helix_joint *joint, const double *q,
                        const tl_helix_drive *drive, const tl_helix_field *old,
                        const double gravity[3], const tl_helix_system *out);
+/// The force of gravity on the unknowns (dof), and on velocity and angular velocity of the root.
+/// `move` is scratch, 3 dof.
+void tl_helix_weigh(const tl_helix *h, const tl_helix_joint *joint, const double *q,
+                    const double gravity[3], double *move, double *weight, double drive[6]);
 /// Stiffness of unknown k of the pieces: E I l, E I l, G J l, in the order of q.
 static inline double tl_helix_stiffness(const tl_helix *h, int32_t k) {
     return (k % 3 == 2 ? h->twisting : h->bending) * h->length[k / 3];

@@ -32,6 +32,11 @@ static talus_status helix_alloc(tl_rod *rod, int32_t pieces) {
     TL_TRY(TL_ALLOC(ctx, n * n, &m->system.spread));
     TL_TRY(TL_ALLOC(ctx, n, &m->system.carried));
     TL_TRY(TL_ALLOC(ctx, n, &m->system.weight));
+    TL_TRY(TL_ALLOC(ctx, n, &m->weight));
+    TL_TRY(TL_ALLOC(ctx, n, &m->next));
+    TL_TRY(TL_ALLOC(ctx, n * n, &m->newton));
+    TL_TRY(TL_ALLOC(ctx, n, &m->pivot));
+    TL_TRY(TL_ALLOC(ctx, n, &m->spot));
     TL_TRY(TL_ALLOC(ctx, n, &m->system.driven));
     TL_TRY(TL_ALLOC(ctx, 6 * n, &m->system.work));
     TL_TRY(TL_ALLOC(ctx, n * n, &m->operator));
@@ -45,7 +50,7 @@ static talus_status helix_alloc(tl_rod *rod, int32_t pieces) {
     TL_TRY(TL_ALLOC(ctx, 3 * n * nodes, &m->turn));
     TL_TRY(TL_ALLOC(ctx, 2 * points, &m->scratch));
     TL_TRY(TL_ALLOC(ctx, nodes - 1, &rod->rest));
-    rod->state_count = TL_HELIX_ROOT + 3 * (int64_t)pieces + n + 4 * points;
+    rod->state_count = TL_HELIX_ROOT + 3 * (int64_t)pieces + n + 4 * points + 2 * (int64_t)n;
     TL_TRY(TL_ALLOC(ctx, rod->state_count, &rod->state));
     m->h.length = m->length;
     const double area = 3.14159265358979323846 * def->radius * def->radius;

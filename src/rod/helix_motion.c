@@ -155,3 +155,23 @@ void tl_helix_assemble(const tl_helix *h, const tl_helix_joint *joint, const dou
             out->mass[high] = out->mass[low];
         }
 }
+
+void tl_helix_weigh(const tl_helix *h, const tl_helix_joint *joint, const double *q,
+                    const double gravity[3], double *move, double *weight, double drive[6]) {
+    const int32_t n = tl_helix_dof(h);
+    memset(weight, 0, (size_t)n * sizeof *weight);
+    memset(drive, 0, 6 * sizeof *drive);
+    for (int32_t e = 0; e < h->pieces; e++)
+        for (int g = 0; g < TL_HELIX_GAUSS; g++) {
+            const double mass = h->line_mass * tl_helix_share(h, e, g);
+            double x[3], r[9], arm[3], torque[3];
+            tl_helix_rows(h, joint, q, e, helix_arc(h, e, g), x, r, move, NULL);
+            for (int32_t a = 0; a < h->root + 3 * (e + 1); a++)
+                weight[a] += mass * (move[a] * gravity[0] + move[n + a] * gravity[1] +
+                                     move[2 * (int64_t)n + a] * gravity[2]);
+            tl_sub3(x, joint->x, arm);
+            tl_cross3(arm, gravity, torque);
+            tl_axpy3(drive, mass, gravity, drive);
+            tl_axpy3(drive + 3, mass, torque, drive + 3);
+        }
+}

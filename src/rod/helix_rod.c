@@ -3,7 +3,9 @@
 // their rates, K and D the constant stiffness and the damping, a step is
 //     M̃ v+ = M v_b + h (g − K (q − q̄)) − θ (1 − θ) h² K v_b − (1 − θ) h D v_b + Hᵀ r,
 //     M̃ = M + θ² h² K + θ h D,    q+ = q + h (θ v+ + (1 − θ) v_b),
-// where M, the weight g and H are taken at q + h (1 − θ) v, where contacts are looked for. v_b is
+// where M and H are taken at q + h (1 − θ) v, where contacts are looked for. The weight g is its
+// secant over the step without contacts: that which does the work that the energy of gravity loses,
+// so that no step creates any. v_b is
 // what inertia alone makes of the motion: the projection of the old velocities of the material
 // points on those that the rod can have now. That leaves out what no rate can give, an amount of
 // order h² of the kinetic energy in each step. Where the root is not driven, so that nothing does
@@ -14,6 +16,20 @@
 #include <string.h>
 
 #define HELIX_MOST_GAIN 1.1 // of v_b's energy over the projection's, at most
+// The weight is known well enough when its work is, to this part of the energy that the rod would
+// gain by falling through its length,
+#define HELIX_NEAR 1e-13
+// and does the right work, up to rounding, where sections turn by less than this [rad].
+#define HELIX_SHORT 1e-5
+enum {
+    HELIX_TRIES = 20, // at the weight of a step,
+    HELIX_CHORD = 2,  // with how many of them for one matrix of Newton's method,
+    HELIX_BRAKES = 8  // and with how many strengths of the brake
+};
+// Newton's method is used where changes of the weight are more than this part of those before.
+#define HELIX_SLOW 0.3
+// Angle by which unknowns are changed to find that matrix [rad].
+#define HELIX_DIFFERENCE 1e-6
 
 void tl_helix_frame(const double quaternion[4], double r[9]) {
     static const double unit[3][3] = {{0.0, 0.0, 1.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
@@ -53,6 +69,11 @@ static void helix_destroy(tl_rod *rod) {
                            m->system.spread,
                            m->system.carried,
                            m->system.weight,
+                           m->weight,
+                           m->next,
+                           m->newton,
+                           m->pivot,
+                           m->spot,
                            m->system.driven,
                            m->system.work,
                            m->operator,
@@ -219,6 +240,167 @@ static bool helix_solve(const tl_helix_rod *m, int32_t n, const double *matrix, 
     return true;
 }
 
+// Where the step has taken the rod when `part` of it is over: the root into `root` (place,
+// quaternion), the curvatures into q.
+static void helix_move(const tl_rod *rod, const tl_step *step, const double *v, double part,
+                       double root[7], double *q) {
+    const tl_helix_rod *m = tl_helix_of(rod);
+    const double *now = tl_helix_q(rod), theta = step->theta, h = part * step->h;
+    double mean[6] = {0};
+    memcpy(root, rod->state, 7 * sizeof *root);
+    for (int32_t k = 0; k < m->h.root; k++) mean[k] = theta * v[k] + (1.0 - theta) * m->before[k];
+    helix_carry_root(m, mean, h, root, root + 3);
+    for (int32_t k = 0; k < 3 * m->h.pieces; k++) {
+        const int32_t a = m->h.root + k;
+        q[k] = now[k] + h * (theta * v[a] + (1.0 - theta) * m->before[a]);
+    }
+}
+
+// All of it; a root that is led is exactly where it is led to.
+static void helix_next(const tl_rod *rod, const tl_step *step, const double *v, double root[7],
+                       double *q) {
+    const tl_helix_rod *m = tl_helix_of(rod);
+    helix_move(rod, step, v, 1.0, root, q);
+    if (m->h.root < 6) tl_copy3(rod->hold[0].next.x, root);
+    if (m->h.root == 0) memcpy(root + 3, rod->hold[0].next.q, 4 * sizeof *root);
+}
+
+// The energy of gravity there, with the joints in m->now.
+static double helix_height(const tl_rod *rod, const tl_step *step, const double root[7],
+                           const double *q) {
+    const tl_helix_rod *m = tl_helix_of(rod);
+    tl_helix_pose pose = {.q = q};
+    tl_copy3(root, pose.x);
+    tl_helix_frame(root + 3, pose.r);
+    tl_helix_joints(&m->h, &pose, m->now);
+    return tl_helix_gravity(&m->h, m->now, q, step->gravity);
+}
+
+// How far an unknown turns a section for one unit of it: what makes all of them angles.
+static double helix_lever(const tl_rod *rod, int32_t a) {
+    const tl_helix_rod *m = tl_helix_of(rod);
+    if (a >= m->h.root) return m->h.length[(a - m->h.root) / 3];
+    return m->h.root == 6 && a < 3 ? 1.0 / m->arc[rod->nodes - 1] : 1.0;
+}
+
+static double helix_way(const tl_rod *rod, const tl_step *step, const double *v, int32_t a) {
+    return step->h * (step->theta * v[a] + (1.0 - step->theta) * tl_helix_of(rod)->before[a]);
+}
+
+// The weight, on the unknowns (m->weight) and on what leads the root (m->pull), in a step with the
+// velocities v: that half way or, of those that do the work over the step that the energy of
+// gravity loses (`before`: what it was), the nearest to that one.
+static void helix_weigh(const tl_rod *rod, const tl_step *step, const double *v, double before) {
+    tl_helix_rod *m = tl_helix_of(rod);
+    const double h = step->h, length = m->arc[rod->nodes - 1];
+    double root[7], *weight = m->weight, square = 0.0;
+    helix_move(rod, step, v, 0.5, root, m->spare);
+    (void)helix_height(rod, step, root, m->spare);
+    tl_helix_weigh(&m->h, m->now, m->spare, step->gravity, m->system.work, weight, m->pull);
+    helix_next(rod, step, v, root, m->spare);
+    double left = before - helix_height(rod, step, root, m->spare);
+    for (int32_t a = 0; a < rod->dof; a++) {
+        const double way = helix_way(rod, step, v, a), angle = way * helix_lever(rod, a);
+        left -= way * weight[a];
+        square += angle * angle;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double way = h * m->drive.v[k], turn = h * m->drive.w[k];
+        left -= way * m->pull[k] + turn * m->pull[3 + k];
+        square += way * way / (length * length) + turn * turn;
+    }
+    if (!(square > HELIX_SHORT * HELIX_SHORT)) return;
+    for (int k = 0; k < 3; k++) {
+        m->pull[k] += left / square * h * m->drive.v[k] / (length * length);
+        m->pull[3 + k] += left / square * h * m->drive.w[k];
+    }
+    for (int32_t a = 0; a < rod->dof; a++) {
+        const double lever = helix_lever(rod, a);
+        weight[a] += left / square * helix_way(rod, step, v, a) * lever * lever;
+    }
+}
+
+// Factor M̃ − h ∂(weight)/∂v, by differences: Newton's matrix at m->free.
+static bool helix_differ(tl_rod *rod, const tl_step *step, double before) {
+    tl_helix_rod *m = tl_helix_of(rod);
+    const int64_t n = rod->dof;
+    double rcond;
+    memcpy(m->newton, m->operator, (size_t)(n * n) * sizeof *m->newton);
+    for (int32_t b = 0; b < n; b++) {
+        const double at = m->free[b], by = HELIX_DIFFERENCE / (step->h * helix_lever(rod, b));
+        m->free[b] = at + by;
+        helix_weigh(rod, step, m->free, before);
+        m->free[b] = at;
+        for (int64_t a = 0; a < n; a++) // column major
+            m->newton[b * n + a] -= step->h * (m->weight[a] - m->system.weight[a]) / by;
+    }
+    return tl_lu_factor(rod->dof, m->newton, m->pivot, &rcond, m->system.work, m->spot) < 0;
+}
+
+// Take the weight of a step with the velocities m->free into f; by how much its work changes.
+static double helix_take_weight(tl_rod *rod, const tl_step *step, double before) {
+    tl_helix_rod *m = tl_helix_of(rod);
+    double change = 0.0;
+    helix_weigh(rod, step, m->free, before);
+    for (int32_t a = 0; a < rod->dof; a++) {
+        const double more = m->weight[a] - m->system.weight[a];
+        change += fabs(more * helix_way(rod, step, m->free, a));
+        m->f[a] += step->h * more;
+        m->system.weight[a] = m->weight[a];
+    }
+    return change;
+}
+
+// A step of Newton's method for M̃ v = f(v), from m->free on.
+static void helix_newton(const tl_rod *rod, double h) {
+    tl_helix_rod *m = tl_helix_of(rod);
+    const int64_t n = rod->dof;
+    for (int64_t a = 0; a < n; a++) {
+        m->next[a] = m->f[a] + h * tl_helix_push(rod)[a];
+        for (int64_t b = 0; b < n; b++) m->next[a] -= m->operator[a * n + b] * m->free[b];
+    }
+    tl_lu_solve(rod->dof, m->newton, m->pivot, 1, m->next);
+    for (int64_t a = 0; a < n; a++) m->free[a] += m->next[a];
+}
+
+// With what contacts are expected to do: the weight that the step has, and the velocities at its
+// end. Where the weight
+// that they lead to changes less and less they are found so; otherwise, from the beginning again,
+// by Newton's method. Whether they were found.
+static bool helix_fly(tl_rod *rod, const tl_step *step) {
+    tl_helix_rod *m = tl_helix_of(rod);
+    const int32_t n = rod->dof;
+    const size_t line = (size_t)n * sizeof(double);
+    const double length = m->arc[rod->nodes - 1];
+    const double fall = m->h.line_mass * length * length * tl_norm3(step->gravity);
+    memset(m->pull, 0, sizeof m->pull);
+    memcpy(m->factor, m->operator,(size_t) n * line);
+    memcpy(m->free, m->before, line);
+    if (tl_spd_block_factor(n, m->factor, 0.0) >= 0) return true; // shows in M̃, to the world
+    const double before = helix_height(rod, step, rod->state, tl_helix_q(rod));
+    double last = INFINITY;
+    int newton = -1; // steps of it, once it has begun
+    for (int k = 0; k < HELIX_TRIES; k++) {
+        const double change = fall > 0.0 ? helix_take_weight(rod, step, before) : 0.0;
+        const bool near = k > 0 && change <= HELIX_NEAR * fall;
+        if (newton < 0 && !near && change > HELIX_SLOW * last) {
+            newton = 0;
+            memcpy(m->free, m->before, line);
+            (void)helix_take_weight(rod, step, before);
+        }
+        last = change;
+        if (newton >= 0 && !near) {
+            if (newton++ % HELIX_CHORD == 0 && !helix_differ(rod, step, before)) return false;
+            helix_newton(rod, step->h);
+            continue;
+        }
+        for (int32_t a = 0; a < n; a++) m->free[a] = m->f[a] + step->h * tl_helix_push(rod)[a];
+        tl_spd_block_solve(n, m->factor, 1, m->free, n);
+        if (near || fall == 0.0) return true;
+    }
+    return false;
+}
+
 static void helix_prepare(tl_rod *rod, const tl_step *step) {
     tl_helix_rod *m = tl_helix_of(rod);
     const size_t line = (size_t)rod->dof * sizeof(double);
@@ -232,6 +414,11 @@ static void helix_prepare(tl_rod *rod, const tl_step *step) {
         memcpy(m->before, tl_helix_v(rod), line); // inertia about the tangent lost in rounding
     if (step->theta < 1.0 && !helix_is_driven(rod)) helix_keep_energy(rod, step->theta);
     helix_set_system(rod, step);
+    // what cannot be found is held back by a drag on all of it, the stronger the longer it takes
+    double brake = 0.25;
+    for (int k = 0; k < HELIX_BRAKES && !helix_fly(rod, step); k++, brake *= 4.0)
+        for (int64_t a = 0; a < (int64_t)rod->dof * rod->dof; a++)
+            m->operator[a] += brake * m->system.mass[a];
     memcpy(m->free, m->f, line);
     if (!helix_solve(m, rod->dof, m->operator, m->free)) memcpy(m->free, m->before, line);
 }
@@ -344,44 +531,21 @@ static double helix_given_work(const tl_rod *rod, const tl_step *step, const dou
         const double share = tl_helix_share(&m->h, k / TL_HELIX_GAUSS, k % TL_HELIX_GAUSS);
         double impulse = m->h.line_spin * (next[k][3] - old[k][3]) * given[k][3];
         for (int i = 0; i < 3; i++)
-            impulse += (m->h.line_mass * (next[k][i] - old[k][i] - step->h * step->gravity[i]) +
-                        step->h * m->h.drag * next[k][i]) *
-                       given[k][i];
+            impulse +=
+                (m->h.line_mass * (next[k][i] - old[k][i]) + step->h * m->h.drag * next[k][i]) *
+                given[k][i];
         sum += share * impulse;
     }
-    return sum;
+    return sum - step->h * (tl_dot3(m->pull, m->drive.v) + tl_dot3(m->pull + 3, m->drive.w));
 }
 
-// Where the step takes the rod: the root into `root` (place, quaternion), the curvatures into q.
-static void helix_next(const tl_rod *rod, const tl_step *step, const double *v, double root[7],
-                       double *q) {
-    const tl_helix_rod *m = tl_helix_of(rod);
-    const double *now = tl_helix_q(rod), theta = step->theta;
-    double mean[6] = {0};
-    memcpy(root, rod->state, 7 * sizeof *root);
-    for (int32_t k = 0; k < m->h.root; k++) mean[k] = theta * v[k] + (1.0 - theta) * m->before[k];
-    helix_carry_root(m, mean, step->h, root, root + 3);
-    if (m->h.root < 6) tl_copy3(rod->hold[0].next.x, root);
-    if (m->h.root == 0) memcpy(root + 3, rod->hold[0].next.q, 4 * sizeof *root);
-    for (int32_t k = 0; k < 3 * m->h.pieces; k++) {
-        const int32_t a = m->h.root + k;
-        q[k] = now[k] + step->h * (theta * v[a] + (1.0 - theta) * m->before[a]);
-    }
-}
-
-// What gravity's energy loses in the step: its force is taken as constant, and is not.
+// What gravity's energy loses in the step.
 static double helix_fall(const tl_rod *rod, const tl_step *step, const double *after) {
     const tl_helix_rod *m = tl_helix_of(rod);
-    double root[7], *q = m->spare;
-    tl_helix_pose pose = tl_helix_now(rod);
-    tl_helix_joints(&m->h, &pose, m->now);
-    const double before = tl_helix_gravity(&m->h, m->now, pose.q, step->gravity);
-    helix_next(rod, step, after, root, q);
-    tl_copy3(root, pose.x);
-    tl_helix_frame(root + 3, pose.r);
-    pose.q = q;
-    tl_helix_joints(&m->h, &pose, m->now);
-    return before - tl_helix_gravity(&m->h, m->now, q, step->gravity);
+    double root[7];
+    const double before = helix_height(rod, step, rod->state, tl_helix_q(rod));
+    helix_next(rod, step, after, root, m->spare);
+    return before - helix_height(rod, step, root, m->spare);
 }
 
 static void helix_inner(const tl_rod *rod, const tl_step *step, const double *before,
@@ -410,6 +574,12 @@ static void helix_inner(const tl_rod *rod, const tl_step *step, const double *be
 static void helix_commit(tl_rod *rod, const tl_step *step, const double *v) {
     tl_helix_rod *m = tl_helix_of(rod);
     double root[7];
+    for (int64_t a = 0; a < rod->dof; a++) {
+        m->next[a] = -m->f[a] / step->h;
+        for (int64_t b = 0; b < rod->dof; b++)
+            m->next[a] += m->operator[a * rod->dof + b] * v[b] / step->h;
+    }
+    tl_rod_expect(rod->dof, m->next, tl_helix_push(rod) + rod->dof, tl_helix_push(rod));
     tl_helix_velocity(&m->h, m->joint, m->q, &m->drive, v, tl_helix_old(rod));
     helix_next(rod, step, v, root, m->spare);
     memcpy(rod->state, root, sizeof root);

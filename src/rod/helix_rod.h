@@ -6,8 +6,8 @@
 #include "rod/rod_impl.h"
 
 /// Order of numbers in the state: the root's place (3) and frame (quaternion of the axes first,
-/// second, tangent: 4), its drive in the last step (6), then q (3 pieces), v (dof) and the field (4
-/// per Gauss point).
+/// second, tangent: 4), its drive in the last step (6), then q (3 pieces), v (dof), the field (4
+/// per Gauss point), and what contacts are expected to do and did (dof each).
 enum { TL_HELIX_ROOT = 13 };
 
 typedef struct tl_helix_rod {
@@ -23,8 +23,12 @@ typedef struct tl_helix_rod {
     double *q;             ///< there
     double *spare;         ///< 3 pieces: q at the end of the step
     tl_helix_drive drive;  ///< mean over the step
+    double pull[6];        ///< force of gravity on it
     tl_helix_system system;
     double *operator;      ///< M̃
+    double *weight, *next; ///< of the step that is tried, and by how much the next one differs
+    double *newton;        ///< dof × dof, factored, with
+    int32_t *pivot, *spot; ///< row exchanges and scratch
     double *before, *free; ///< velocities before, and after without contacts
     double *f;
     double *node;            ///< 3 per node: places there
@@ -43,6 +47,9 @@ static inline double *tl_helix_v(const tl_rod *rod) {
 }
 static inline tl_helix_field *tl_helix_old(const tl_rod *rod) {
     return (tl_helix_field *)(tl_helix_v(rod) + rod->dof);
+}
+static inline double *tl_helix_push(const tl_rod *rod) {
+    return (double *)(tl_helix_old(rod) + tl_helix_field_count(&tl_helix_of(rod)->h));
 }
 /// Frame by rows (columns: tangent, first, second axis) of the quaternion of (first, second,
 /// tangent).

@@ -91,6 +91,10 @@ void tl_rods_show(tl_rods *m, int32_t rod);
 void tl_rod_quat(const double d[3], const double t[3], double q[4]);
 /// Turn a by the least rotation that takes the unit vector t to the unit vector s.
 void tl_rod_transport(const double t[3], const double s[3], const double a[3], double out[3]);
+/// Guess what contacts will do in the next step: `push` from the force [N] they had on each unknown
+/// in this one, M̃ v+ − f over h (in `force`), and the one before (`last`, which becomes `force`).
+/// Where both have one sign the smaller, otherwise none: an impact is over, what rests goes on.
+void tl_rod_expect(int64_t n, const double *force, double *last, double *push);
 /// A unit vector across t, and a made so, if it can be: false where a is along t.
 void tl_rod_across(const double t[3], double out[3]);
 bool tl_rod_make_across(const double t[3], double a[3]);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where stresses live. A point has weights over the particles, and of these
-//     the rates of strain Σ_p V_p w(x_p) ∇w_j(x_p),  Φ = Σ_p V_p w(x_p),  its space V = ∫ w.
+//     the rates of strain Σ_p V_p w(x_p) ∇w_j(x_p),  Φ = Σ_p V_p w(x_p),  its space V = ∫ w,
+// less what bodies take. A point at the surface is not full, and gives way until it is, though the
+// sand about it is as dense as can be. Where `packed`, V is no more than Σ_p w(x_p) 2^dim √det F_p,
+// the space that particles say they have: dense sand is then held wherever it is.
 // q1        nodes, w multilinear: continuous;
 // q1d       the corners of each cell, w multilinear within it and 0 outside: discontinuous;
 // particle  particles, w = 1 there and 0 elsewhere; V is that of the ellipsoid's cube, 2^dim √det
@@ -73,6 +76,7 @@ static void point_means(const tl_sand *m, const double *sum, const double *orien
     out->inertial = sum[TL_SUM_INERTIAL] * inverse;
     out->bond = sum[TL_SUM_BOND] * inverse;
     for (int k = 0; m->orient_sums && k < 9; k++) out->orient[k] = orient[k] * inverse;
+    if (m->def.packed) out->space = fmin(out->space, sum[TL_SUM_SPACE]);
 }
 
 int64_t tl_sand_cell_of(const tl_sand *m, int64_t particle) {
@@ -85,7 +89,7 @@ int64_t tl_sand_cell_of(const tl_sand *m, int64_t particle) {
     return low;
 }
 
-static double point_frame_space(const tl_sand *m, const double *f) {
+double tl_sand_frame_space(const tl_sand *m, const double *f) {
     const double det = m->dim == 2 ? f[0] * f[4] - f[1] * f[3]
                                    : f[0] * (f[4] * f[8] - f[5] * f[7]) -
                                          f[1] * (f[3] * f[8] - f[5] * f[6]) +
@@ -105,7 +109,7 @@ static void point_of_particle(const tl_sand *m, int64_t p, tl_point *out) {
         point_add(m->dim, m->cells.cell_node[cell * m->cells.corners + b], gradient[b], out);
     }
     out->volume = g->volume[p];
-    out->space = point_frame_space(m, g->frame + 9 * p);
+    out->space = tl_sand_frame_space(m, g->frame + 9 * p);
     out->inertial = g->inertial[p];
     out->bond = g->bond[p];
     if (m->orient_sums) memcpy(out->orient, g->orient + 9 * p, sizeof out->orient);
@@ -121,16 +125,16 @@ void tl_sand_get_point(const tl_sand *m, int64_t i, tl_point *out) {
     if (m->def.stress == TALUS_STRESS_Q1D) {
         const double *turned = m->orient_sums ? m->orient_sums + 9 * i : NULL;
         point_add_corner(m, i / corners, (int)(i % corners), out);
-        point_means(m, m->sums + i * TL_SUMS, turned, out);
         out->space = point_space(m, m->cells.cell_node[i], 1.0 / corners);
+        point_means(m, m->sums + i * TL_SUMS, turned, out);
         return;
     }
     for (int a = 0; a < corners; a++) {
         const int64_t cell = m->cells.node_cell[i * corners + a];
         if (cell >= 0) point_add_corner(m, cell, a, out);
     }
-    point_means(m, m->node + i * TL_SUMS, m->orient_sums ? m->orient_node + 9 * i : NULL, out);
     out->space = tl_sand_space(m, (int32_t)i);
+    point_means(m, m->node + i * TL_SUMS, m->orient_sums ? m->orient_node + 9 * i : NULL, out);
 }
 
 int32_t tl_sand_point_nodes(const tl_sand *m, int64_t i, int32_t *node) {

@@ -9,7 +9,8 @@
 // u the rate of strain (and the room there is left to close up), r = h λ the stress over the step,
 // compression positive, and the law the one of contacts: a Drucker-Prager yield with no dilatancy.
 // V_p is the volume of grain material that a particle stands for, Φ_i = m_i the one of a node and
-// V_i the volume of space.
+// V_i the volume of space, or, where `packed`, no more than what the frames of particles have of
+// it.
 #ifndef TL_SAND_SAND_H
 #define TL_SAND_SAND_H
 #include "model/model.h"
@@ -33,8 +34,9 @@ typedef struct tl_grains {
     double *stress; // as many as a tensor has: λ of the last step [Pa]
 } tl_grains;
 
-/// What a cell gives a node: Σ_p V_p w (1, velocity, inertial number, bond).
-enum { TL_SUM_VOLUME, TL_SUM_MOMENTUM, TL_SUM_INERTIAL = 4, TL_SUM_BOND, TL_SUMS };
+/// What a cell gives a node: Σ_p V_p w (1, velocity, inertial number, bond), and, where `packed`,
+/// Σ_p w times the space of the particle's frame.
+enum { TL_SUM_VOLUME, TL_SUM_MOMENTUM, TL_SUM_INERTIAL = 4, TL_SUM_BOND, TL_SUM_SPACE, TL_SUMS };
 
 /// A stress, and what it sees: nodes ascending with Σ_p V_p w ∇w_j of each, and means over
 /// particles.
@@ -42,7 +44,7 @@ enum { TL_POINT_NODES = 27 };
 typedef struct tl_point {
     int32_t count, node[TL_POINT_NODES];
     double rate[TL_POINT_NODES][3];
-    double volume, space; // of grains; of space, less what bodies take
+    double volume, space; // of grains; of space that they may fill
     double inertial, bond;
     double orient[9]; // where grains are not round
 } tl_point;
@@ -187,6 +189,8 @@ int32_t tl_sand_point_nodes(const tl_sand *m, int64_t i, int32_t *node);
 /// Volume of space that belongs to a node: the integral of its weight over the box, less what
 /// bodies take.
 double tl_sand_space(const tl_sand *m, int32_t i);
+/// Space that a frame stands for: 2^dim √det F.
+double tl_sand_frame_space(const tl_sand *m, const double *frame);
 /// The cell of a particle.
 int64_t tl_sand_cell_of(const tl_sand *m, int64_t particle);
 /// Stresses [Pa] of all points as the last step left them, and those of this step to be kept.

@@ -13,27 +13,33 @@
 // and stresses that nothing moves: it is taken to be this part of a cell within.
 #define TRANSFER_EDGE 1e-6
 
+// The same with a dimension that the compiler knows; gradients one after the other, 3 each.
+TL_INLINE void transfer_weights(int dim, const tl_cells *g, const double *x, const int32_t *cell,
+                                double *weight, double *gradient) {
+    const double inverse = 1.0 / g->edge;
+    double part[3][2], slope[2] = {-inverse, inverse};
+    for (int k = 0; k < dim; k++) {
+        const double at = (x[k] - g->origin[k]) * inverse - cell[k];
+        const double xi = TL_MIN(TL_MAX(at, TRANSFER_EDGE), 1.0 - TRANSFER_EDGE);
+        part[k][0] = 1.0 - xi;
+        part[k][1] = xi;
+    }
+    for (int c = 0; c < 1 << dim; c++) {
+        const int i = c & 1, j = c >> 1 & 1, k = c >> 2;
+        const double px = part[0][i], py = part[1][j], pz = dim == 3 ? part[2][k] : 1.0;
+        weight[c] = px * py * pz;
+        gradient[3 * c] = slope[i] * py * pz;
+        gradient[3 * c + 1] = slope[j] * pz * px;
+        gradient[3 * c + 2] = dim == 3 ? slope[k] * px * py : 0.0;
+    }
+}
+
 void tl_sand_weights(const tl_sand *m, const double x[3], const int32_t cell[3], double *weight,
                      double (*gradient)[3]) {
-    const int dim = m->dim;
-    const double inverse = 1.0 / m->cells.edge;
-    double xi[3] = {0};
-    TL_ASSUME(dim == 2 || dim == 3);
-    for (int k = 0; k < dim; k++) {
-        const double at = (x[k] - m->cells.origin[k]) * inverse - cell[k];
-        xi[k] = fmin(fmax(at, TRANSFER_EDGE), 1.0 - TRANSFER_EDGE);
-    }
-    for (int c = 0; c < m->cells.corners; c++) {
-        double part[3] = {1.0, 1.0, 1.0}, slope[3] = {0};
-        for (int k = 0; k < dim; k++) {
-            const bool up = c >> k & 1;
-            part[k] = up ? xi[k] : 1.0 - xi[k];
-            slope[k] = up ? inverse : -inverse;
-        }
-        weight[c] = part[0] * part[1] * part[2];
-        for (int k = 0; k < 3; k++)
-            gradient[c][k] = slope[k] * part[(k + 1) % 3] * part[(k + 2) % 3];
-    }
+    if (m->dim == 3)
+        transfer_weights(3, &m->cells, x, cell, weight, gradient[0]);
+    else
+        transfer_weights(2, &m->cells, x, cell, weight, gradient[0]);
 }
 
 unsigned tl_sand_held(const tl_sand *m, int32_t node) {
@@ -55,50 +61,66 @@ unsigned tl_sand_held(const tl_sand *m, int32_t node) {
 // ---- to the nodes ------------------------------------------------------------------------------
 
 // Velocity that a particle has at the place of a node.
-static void transfer_reach(const tl_sand *m, int64_t p, const double node[3], double out[3]) {
+TL_INLINE void transfer_reach(int dim, const tl_sand *m, int64_t p, const double *node,
+                              double *out) {
     const tl_grains *g = &m->grains;
-    double arm[3];
-    tl_copy3(g->v + 3 * p, out);
-    if (m->def.transfer != TALUS_TRANSFER_APIC) return;
-    tl_sub3(node, g->x + 3 * p, arm);
-    for (int k = 0; k < 3; k++) out[k] += tl_dot3(g->gradient + 9 * p + 3 * (ptrdiff_t)k, arm);
-}
-
-static void transfer_cell(tl_sand *m, int64_t cell) {
-    const tl_grains *g = &m->grains;
-    const int corners = m->cells.corners, dim = m->dim;
-    double *sums = m->sums + cell * corners * TL_SUMS;
-    double *rate = m->rate + cell * corners * corners * dim;
-    int32_t at[3];
-    TL_ASSUME(dim == 2 || dim == 3);
-    tl_cells_at(m->cells.cell_key[cell], at);
-    memset(sums, 0, (size_t)corners * TL_SUMS * sizeof *sums);
-    memset(rate, 0, (size_t)(corners * corners * dim) * sizeof *rate);
-    double *turned = m->orient_sums ? m->orient_sums + 9 * cell * corners : NULL;
-    if (turned) memset(turned, 0, (size_t)(9 * corners) * sizeof *turned);
-    double node[TL_CORNERS][3];
-    for (int c = 0; c < corners; c++)
-        for (int k = 0; k < 3; k++)
-            node[c][k] =
-                k < dim ? m->cells.origin[k] + (at[k] + (c >> k & 1)) * m->cells.edge : 0.0;
-    for (int64_t p = m->cells.cell_start[cell]; p < m->cells.cell_start[cell + 1]; p++) {
-        double weight[TL_CORNERS], gradient[TL_CORNERS][3];
-        tl_sand_weights(m, g->x + 3 * p, at, weight, gradient);
-        for (int a = 0; a < corners; a++) {
-            double v[3], *own = sums + a * TL_SUMS;
-            const double share = g->volume[p] * weight[a];
-            transfer_reach(m, p, node[a], v);
-            own[TL_SUM_VOLUME] += share;
-            for (int k = 0; k < dim; k++) own[TL_SUM_MOMENTUM + k] += share * v[k];
-            own[TL_SUM_INERTIAL] += share * g->inertial[p];
-            own[TL_SUM_BOND] += share * g->bond[p];
-            for (int k = 0; turned && k < 9; k++) turned[9 * a + k] += share * g->orient[9 * p + k];
-            for (int b = 0; b < corners; b++)
-                for (int k = 0; k < dim; k++)
-                    rate[(a * corners + b) * dim + k] += share * gradient[b][k];
-        }
+    const double *x = g->x + 3 * p, *v = g->v + 3 * p, *l = g->gradient + 9 * p;
+    const bool affine = m->def.transfer == TALUS_TRANSFER_APIC;
+    for (int k = 0; k < dim; k++) {
+        out[k] = v[k];
+        for (int e = 0; affine && e < dim; e++) out[k] += l[3 * k + e] * (node[e] - x[e]);
     }
 }
+
+// What particle p gives the sums and rates of its cell; rates have 3 numbers here in 2D, too.
+TL_INLINE void transfer_add(int dim, tl_sand *m, int64_t cell, int64_t p, const int32_t *at,
+                            const double *node, double *rate) {
+    const tl_grains *g = &m->grains;
+    const int corners = 1 << dim;
+    double weight[TL_CORNERS], gradient[3 * TL_CORNERS];
+    double *sums = m->sums + cell * corners * TL_SUMS;
+    double *turned = m->orient_sums ? m->orient_sums + 9 * cell * corners : NULL;
+    transfer_weights(dim, &m->cells, g->x + 3 * p, at, weight, gradient);
+    const double space = m->def.packed ? tl_sand_frame_space(m, g->frame + 9 * p) : 0.0;
+    for (int a = 0; a < corners; a++) {
+        double v[3], *own = sums + a * TL_SUMS;
+        const double share = g->volume[p] * weight[a];
+        transfer_reach(dim, m, p, node + 3 * (ptrdiff_t)a, v);
+        own[TL_SUM_VOLUME] += share;
+        for (int k = 0; k < dim; k++) own[TL_SUM_MOMENTUM + k] += share * v[k];
+        own[TL_SUM_INERTIAL] += share * g->inertial[p];
+        own[TL_SUM_BOND] += share * g->bond[p];
+        own[TL_SUM_SPACE] += weight[a] * space;
+        for (int k = 0; turned && k < 9; k++) turned[9 * a + k] += share * g->orient[9 * p + k];
+        for (int k = 0; k < 3 * corners; k++) rate[3 * corners * a + k] += share * gradient[k];
+    }
+}
+
+TL_INLINE void transfer_cell(int dim, tl_sand *m, int64_t cell) {
+    const int corners = 1 << dim;
+    double node[3 * TL_CORNERS] = {0.0}, rate[3 * TL_CORNERS * TL_CORNERS] = {0.0};
+    int32_t at[3];
+    tl_cells_at(m->cells.cell_key[cell], at);
+    memset(m->sums + cell * corners * TL_SUMS, 0, (size_t)corners * TL_SUMS * sizeof *m->sums);
+    if (m->orient_sums)
+        memset(m->orient_sums + 9 * cell * corners, 0, (size_t)(9 * corners) * sizeof *rate);
+    for (int c = 0; c < corners; c++)
+        for (int k = 0; k < dim; k++)
+            node[3 * c + k] = m->cells.origin[k] + (at[k] + (c >> k & 1)) * m->cells.edge;
+    for (int64_t p = m->cells.cell_start[cell]; p < m->cells.cell_start[cell + 1]; p++)
+        transfer_add(dim, m, cell, p, at, node, rate);
+    double *out = m->rate + cell * corners * corners * dim;
+    for (int e = 0; e < corners * corners; e++)
+        for (int k = 0; k < dim; k++) out[dim * e + k] = rate[3 * e + k];
+}
+
+#define TRANSFER_CELLS(dim)                                                                        \
+    void tl_sand_gather_cells_##dim(tl_sand *m, int64_t begin, int64_t end);                       \
+    TL_SIMD_CLONES void tl_sand_gather_cells_##dim(tl_sand *m, int64_t begin, int64_t end) {       \
+        for (int64_t cell = begin; cell < end; cell++) transfer_cell(dim, m, cell);                \
+    }
+TRANSFER_CELLS(2)
+TRANSFER_CELLS(3)
 
 static void transfer_node(tl_sand *m, int64_t node) {
     const int corners = m->cells.corners;
@@ -126,7 +148,10 @@ static void transfer_work(void *arg, tl_team *team, int rank) {
     tl_sand *m = arg;
     int64_t begin, end;
     tl_share(m->cells.count, tl_team_size(team), rank, &begin, &end);
-    for (int64_t i = begin; i < end; i++) transfer_cell(m, i);
+    if (m->dim == 3)
+        tl_sand_gather_cells_3(m, begin, end);
+    else
+        tl_sand_gather_cells_2(m, begin, end);
     tl_barrier(team);
     tl_share(m->cells.nodes, tl_team_size(team), rank, &begin, &end);
     for (int64_t i = begin; i < end; i++) transfer_node(m, i);
@@ -138,21 +163,35 @@ void tl_sand_gather(tl_sand *m, int threads) {
 
 // ---- and back ----------------------------------------------------------------------------------
 
-// The exponential by scaling and squaring of its series.
-void tl_sand_frame(double h, const double gradient[9], double frame[9]) {
-    double x[9], e[9], term[9], t[9];
-    double size = 0.0;
-    for (int k = 0; k < 9; k++) size = fmax(size, fabs(h * gradient[k]));
-    int squarings = 0;
-    while (size > 0.125 && squarings < 60) size *= 0.5, squarings++;
+// exp(x) to the eighth order for |x| <= 0.02 in all entries, whose next term is below
+// (3 |x|)⁹/9! < 1e-16: in powers of x³, with four products.
+static void transfer_exp(const double x[9], double e[9]) {
+    double square[9], cube[9], a[9], b[9];
+    tl_mm(3, x, x, square);
+    tl_mm(3, square, x, cube);
     for (int k = 0; k < 9; k++) {
-        x[k] = ldexp(h * gradient[k], -squarings);
-        e[k] = term[k] = k % 4 == 0;
+        const double one = k % 4 == 0;
+        a[k] = one / 720.0 + x[k] / 5040.0 + square[k] / 40320.0;
+        b[k] = one / 6.0 + x[k] / 24.0 + square[k] / 120.0;
+        e[k] = one + x[k] + 0.5 * square[k];
     }
-    for (int n = 1; n <= 10; n++) {
-        tl_mm(3, term, x, t);
-        for (int k = 0; k < 9; k++) e[k] += term[k] = t[k] / n;
+    tl_mm(3, cube, a, square);
+    for (int k = 0; k < 9; k++) b[k] += square[k];
+    tl_mm(3, cube, b, square);
+    for (int k = 0; k < 9; k++) e[k] += square[k];
+}
+
+// The exponential by scaling and squaring.
+void tl_sand_frame(double h, const double gradient[9], double frame[9]) {
+    double x[9], e[9], t[9], size = 0.0, scale = h;
+    for (int k = 0; k < 9; k++) size = TL_MAX(fabs(h * gradient[k]), size);
+    int squarings = 0;
+    for (; size > 0.02 && squarings < 60; squarings++) {
+        size *= 0.5;
+        scale *= 0.5;
     }
+    for (int k = 0; k < 9; k++) x[k] = scale * gradient[k];
+    transfer_exp(x, e);
     for (int n = 0; n < squarings; n++) {
         tl_mm(3, e, e, t);
         memcpy(e, t, sizeof e);

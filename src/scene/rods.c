@@ -14,7 +14,7 @@
 // A turn of a curl needs at least so many segments to be one.
 #define RODS_PER_TURN 6.0
 // What a run holds for a node, without contacts; measured, see docs/guide/rods.md [bytes].
-#define RODS_NODE_BYTES 4.5e3
+#define RODS_NODE_BYTES 5.5e3
 
 static tl_scene_rod *rods_keys(const talus_scene *s, int32_t source) {
     return (tl_scene_rod *)s->keys.rods.data + source;

@@ -39,11 +39,10 @@ bool tl_balls_are(const talus_problem *p) {
     if (!p->is_global || p->dim != 3 || p->body_size != 6 || p->constraint_count > 0 ||
         p->dilatancy || p->yield || p->tension || p->changes)
         return false;
-    const double *light = tl_mass_inverse_diagonal(p->mass);
-    if (!light) return false;
-    for (int64_t b = 0; b < p->body_count; b++, light += 6)
-        if (light[1] != light[0] || light[2] != light[0] || light[4] != light[3] ||
-            light[5] != light[3])
+    const double *mass = tl_mass_diagonal(p->mass);
+    if (!mass) return false;
+    for (int64_t b = 0; b < p->body_count; b++, mass += 6)
+        if (mass[1] != mass[0] || mass[2] != mass[0] || mass[4] != mass[3] || mass[5] != mass[3])
             return false;
     for (int32_t i = 0; i < p->count; i++) {
         double e[9], arm[2];
@@ -66,7 +65,6 @@ void tl_balls_clear(talus_context *ctx, tl_balls *b) {
 
 talus_status tl_balls_update(talus_context *ctx, const talus_problem *p, const tl_plan *plan,
                              tl_balls *inout) {
-    const double *light = tl_mass_inverse_diagonal(p->mass);
     const int64_t entries = (int64_t)TL_BALL_ENTRIES * plan->rows;
     TL_TRY(TL_RESERVE(ctx, 2 * (int64_t)plan->rows, &inout->pair));
     TL_TRY(TL_RESERVE(ctx, entries, &inout->contact));
@@ -74,7 +72,7 @@ talus_status tl_balls_update(talus_context *ctx, const talus_problem *p, const t
     for (int32_t row = 0; row < plan->rows; row++) {
         const int32_t i = plan->order[row];
         int32_t *pair = inout->pair + (int64_t)(row / LANES) * 2 * LANES + row % LANES;
-        pair[0] = pair[LANES] = p->body_count;
+        pair[0] = pair[LANES] = p->body_count + (i < 0);
         if (i < 0) continue;
         double e[9] = {0.0}, arm[2] = {0.0};
         (void)balls_contact(p, i, e, arm);
@@ -84,38 +82,34 @@ talus_status tl_balls_update(talus_context *ctx, const talus_problem *p, const t
                 *balls_entry(inout, row, TL_BALL_FREE + k) +=
                     e[3 * j + k] * p->q[3 * (int64_t)i + j];
         }
+        *balls_entry(inout, row, TL_BALL_FRICTION) = p->mu[i];
         for (int64_t side = 0; side < p->h_start[i + 1] - p->h_start[i]; side++) {
-            const int32_t body = p->h_body[p->h_start[i] + side];
-            pair[side * LANES] = body;
+            pair[side * LANES] = p->h_body[p->h_start[i] + side];
             *balls_entry(inout, row, TL_BALL_ARM_A + (int)side) = arm[side];
-            *balls_entry(inout, row, TL_BALL_LIGHT_A + (int)side) = light[6 * (int64_t)body];
-            *balls_entry(inout, row, TL_BALL_TURN_A + (int)side) =
-                arm[side] * light[6 * (int64_t)body + 3];
         }
     }
     return TALUS_OK;
 }
 
-double tl_balls_set(const talus_problem *p, const tl_plan *plan, double proximal, bool associated,
-                    tl_balls *inout) {
+void tl_balls_weigh(const talus_problem *p, double *z) {
+    const double *mass = tl_mass_diagonal(p->mass);
+    for (int32_t body = 0; body < p->body_count + 2; body++, z += TL_BALL_BODY) {
+        const bool there = body < p->body_count;
+        const double *own = mass + (there ? 6 * (int64_t)body : 0);
+        z[TL_BALL_LIGHT] = there ? 1.0 / own[0] : body == p->body_count ? 0.0 : 0.5;
+        z[TL_BALL_NIMBLE] = there ? 1.0 / own[3] : 0.0;
+    }
+}
+
+double tl_balls_scale(const talus_problem *p, const double *z) {
     double scale = 0.0;
-    inout->associated = associated;
-    for (int32_t row = 0; row < plan->rows; row++) {
-        const int32_t i = plan->order[row];
-        if (i < 0) { // harmless: W = 1, nothing moves
-            *balls_entry(inout, row, TL_BALL_INVERSE_N) = 1.0;
-            *balls_entry(inout, row, TL_BALL_INVERSE_T) = 1.0;
-            continue;
+    for (int32_t i = 0; i < p->count; i++) {
+        double e[9] = {0.0}, arm[2] = {0.0}, across = 0.0;
+        (void)balls_contact(p, i, e, arm);
+        for (int64_t side = 0; side < p->h_start[i + 1] - p->h_start[i]; side++) {
+            const double *body = z + (int64_t)p->h_body[p->h_start[i] + side] * TL_BALL_BODY;
+            across += body[TL_BALL_LIGHT] + arm[side] * (arm[side] * body[TL_BALL_NIMBLE]);
         }
-        double x[TL_BALL_ENTRIES];
-        for (int k = 0; k < TL_BALL_ENTRIES; k++) x[k] = *balls_entry(inout, row, k);
-        const double along = x[TL_BALL_LIGHT_A] + x[TL_BALL_LIGHT_B];
-        const double across =
-            along + x[TL_BALL_ARM_A] * x[TL_BALL_TURN_A] + x[TL_BALL_ARM_B] * x[TL_BALL_TURN_B];
-        const double beta = proximal * (along + 2.0 * across) / 3.0;
-        *balls_entry(inout, row, TL_BALL_INVERSE_N) = 1.0 / (along + beta);
-        *balls_entry(inout, row, TL_BALL_INVERSE_T) = 1.0 / (across + beta);
-        *balls_entry(inout, row, TL_BALL_FRICTION) = p->mu[i];
         scale = fmax(scale, tl_norm3(p->q + 3 * (int64_t)i) / sqrt(across));
     }
     return scale;
@@ -137,13 +131,25 @@ bool tl_balls_import(const talus_problem *p, const tl_plan *plan, const double *
     return none;
 }
 
-void tl_balls_export(const talus_problem *p, const tl_plan *plan, const double *from, double *r) {
-    for (int32_t row = 0; row < plan->rows; row++) {
-        const int32_t i = plan->order[row];
-        if (i < 0) continue;
+void tl_balls_keep(const tl_plan *plan, const double *from, double *r) {
+    for (int32_t row = 0; row < plan->rows; row++)
+        if (plan->order[row] >= 0)
+            EACH_AXIS r[3 * (int64_t)plan->order[row] + k] =
+                from[((int64_t)(row / LANES) * 3 + k) * LANES + row % LANES];
+}
+
+void tl_balls_recall(const tl_plan *plan, const double *r, double *to) {
+    for (int32_t row = 0; row < plan->rows; row++)
+        if (plan->order[row] >= 0)
+            EACH_AXIS to[((int64_t)(row / LANES) * 3 + k) * LANES + row % LANES] =
+                r[3 * (int64_t)plan->order[row] + k];
+}
+
+void tl_balls_export(const talus_problem *p, double *r) {
+    for (int32_t i = 0; i < p->count; i++) {
         double x[3], *out = r + 3 * (int64_t)i, room[TL_BALL_BLOCK];
         const double *h = tl_problem_h(p, i, p->h_start[i], room);
-        EACH_AXIS x[k] = from[((int64_t)(row / LANES) * 3 + k) * LANES + row % LANES];
+        tl_copy3(out, x);
         for (int j = 0; j < 3; j++) out[j] = tl_dot3(h + 6 * (ptrdiff_t)j, x);
         // rounding must not leave the cone
         const double tangent = hypot(out[1], out[2]), most = p->mu[i] * fmax(out[0], 0.0);
@@ -158,8 +164,69 @@ void tl_balls_export(const talus_problem *p, const tl_plan *plan, const double *
 typedef struct ball_group {
     const double (*entry)[LANES]; // TL_BALL_ENTRIES
     const int32_t *a, *b;
-    double za[6][LANES], zb[6][LANES]; // v, ω of the bodies
+    double za[TL_BALL_BODY][LANES], zb[TL_BALL_BODY][LANES]; // of the bodies
+    double turn_a[LANES], turn_b[LANES];                     // ρ/I
+    double along[LANES], across[LANES];                      // w_N, w_T
 } ball_group;
+
+_Static_assert(LANES == 8 && TL_BALL_BODY == 8, "a group of bodies is a square");
+
+TL_INLINE tl_vec2 ball_two(const double *x) {
+    tl_vec2 out;
+    memcpy(&out, x, sizeof out);
+    return out;
+}
+
+// Bodies of all lanes, by entries: two entries of four bodies are a square, whose rows become
+// columns.
+TL_INLINE void ball_load(const double *z, const int32_t *body, double to[TL_BALL_BODY][LANES]) {
+    for (int k = 0; k < TL_BALL_BODY; k += 2) {
+        tl_vec4 first[2], second[2];
+        for (int half = 0; half < 2; half++) {
+            const int32_t *b = body + (ptrdiff_t)4 * half;
+            const tl_vec4 even =
+                TL_SHUFFLE(ball_two(z + (int64_t)b[0] * TL_BALL_BODY + k),
+                           ball_two(z + (int64_t)b[2] * TL_BALL_BODY + k), 0, 1, 2, 3);
+            const tl_vec4 odd =
+                TL_SHUFFLE(ball_two(z + (int64_t)b[1] * TL_BALL_BODY + k),
+                           ball_two(z + (int64_t)b[3] * TL_BALL_BODY + k), 0, 1, 2, 3);
+            first[half] = TL_SHUFFLE(even, odd, 0, 4, 2, 6);
+            second[half] = TL_SHUFFLE(even, odd, 1, 5, 3, 7);
+        }
+        const tl_vec8 one = TL_SHUFFLE(first[0], first[1], 0, 1, 2, 3, 4, 5, 6, 7);
+        const tl_vec8 next = TL_SHUFFLE(second[0], second[1], 0, 1, 2, 3, 4, 5, 6, 7);
+        memcpy(to[k], &one, sizeof one);
+        memcpy(to[k + 1], &next, sizeof next);
+    }
+}
+
+// And back, as far as they change.
+#define BALL_PUT(lane, of, i, j)                                                                   \
+    do {                                                                                           \
+        const tl_vec2 two = TL_SHUFFLE(of, of, i, j);                                              \
+        memcpy(to[lane] + k, &two, sizeof two);                                                    \
+    } while (0)
+TL_INLINE void ball_store(double *z, int32_t bodies, const int32_t *body,
+                          double from[TL_BALL_BODY][LANES]) {
+    double none[TL_BALL_BODY], *to[LANES];
+    EACH_LANE to[lane] = body[lane] < bodies ? z + (int64_t)body[lane] * TL_BALL_BODY : none;
+    for (int k = 0; k < TL_BALL_MOVES; k += 2) {
+        tl_vec8 one, next;
+        memcpy(&one, from[k], sizeof one);
+        memcpy(&next, from[k + 1], sizeof next);
+        const tl_vec8 even = TL_SHUFFLE(one, next, 0, 8, 2, 10, 4, 12, 6, 14);
+        const tl_vec8 odd = TL_SHUFFLE(one, next, 1, 9, 3, 11, 5, 13, 7, 15);
+        BALL_PUT(0, even, 0, 1);
+        BALL_PUT(1, odd, 0, 1);
+        BALL_PUT(2, even, 2, 3);
+        BALL_PUT(3, odd, 2, 3);
+        BALL_PUT(4, even, 4, 5);
+        BALL_PUT(5, odd, 4, 5);
+        BALL_PUT(6, even, 6, 7);
+        BALL_PUT(7, odd, 6, 7);
+    }
+}
+#undef BALL_PUT
 
 static inline void ball_fetch(const tl_balls_sweep *s, int32_t group) {
     const int32_t *pair = s->balls->pair + (int64_t)group * 2 * LANES;
@@ -171,12 +238,22 @@ TL_INLINE void ball_gather(const tl_balls_sweep *s, int32_t group, ball_group *g
         (const double(*)[LANES])(s->balls->contact + (int64_t)group * TL_BALL_ENTRIES * LANES);
     g->a = s->balls->pair + (int64_t)group * 2 * LANES;
     g->b = g->a + LANES;
-    EACH_LANE {
-        const double *a = s->z + (int64_t)g->a[lane] * TL_BALL_BODY;
-        const double *b = s->z + (int64_t)g->b[lane] * TL_BALL_BODY;
-        for (int k = 0; k < 6; k++) g->za[k][lane] = a[k];
-        for (int k = 0; k < 6; k++) g->zb[k][lane] = b[k];
-    }
+    ball_load(s->z, g->a, g->za);
+    ball_load(s->z, g->b, g->zb);
+    tl_vec8 arm_a, arm_b, light_a, light_b, turn_a, turn_b;
+    memcpy(&arm_a, g->entry[TL_BALL_ARM_A], sizeof arm_a);
+    memcpy(&arm_b, g->entry[TL_BALL_ARM_B], sizeof arm_b);
+    memcpy(&light_a, g->za[TL_BALL_LIGHT], sizeof light_a);
+    memcpy(&light_b, g->zb[TL_BALL_LIGHT], sizeof light_b);
+    memcpy(&turn_a, g->za[TL_BALL_NIMBLE], sizeof turn_a);
+    memcpy(&turn_b, g->zb[TL_BALL_NIMBLE], sizeof turn_b);
+    turn_a *= arm_a;
+    turn_b *= arm_b;
+    const tl_vec8 along = light_a + light_b, across = along + arm_a * turn_a + arm_b * turn_b;
+    memcpy(g->turn_a, &turn_a, sizeof turn_a);
+    memcpy(g->turn_b, &turn_b, sizeof turn_b);
+    memcpy(g->along, &along, sizeof along);
+    memcpy(g->across, &across, sizeof across);
 }
 
 // Relative velocity, q included.
@@ -204,22 +281,14 @@ TL_INLINE void ball_scatter(const tl_balls_sweep *s, ball_group *g, double f[3][
         c[1] = n[2][lane] * f[0][lane] - n[0][lane] * f[2][lane];
         c[2] = n[0][lane] * f[1][lane] - n[1][lane] * f[0][lane];
         EACH_AXIS {
-            g->za[k][lane] += g->entry[TL_BALL_LIGHT_A][lane] * f[k][lane];
-            g->zb[k][lane] -= g->entry[TL_BALL_LIGHT_B][lane] * f[k][lane];
-            g->za[3 + k][lane] -= g->entry[TL_BALL_TURN_A][lane] * c[k];
-            g->zb[3 + k][lane] -= g->entry[TL_BALL_TURN_B][lane] * c[k];
+            g->za[k][lane] += g->za[TL_BALL_LIGHT][lane] * f[k][lane];
+            g->zb[k][lane] -= g->zb[TL_BALL_LIGHT][lane] * f[k][lane];
+            g->za[3 + k][lane] -= g->turn_a[lane] * c[k];
+            g->zb[3 + k][lane] -= g->turn_b[lane] * c[k];
         }
     }
-    EACH_LANE {
-        if (g->a[lane] < s->bodies) {
-            double *a = s->z + (int64_t)g->a[lane] * TL_BALL_BODY;
-            for (int k = 0; k < 6; k++) a[k] = g->za[k][lane];
-        }
-        if (g->b[lane] < s->bodies) {
-            double *b = s->z + (int64_t)g->b[lane] * TL_BALL_BODY;
-            for (int k = 0; k < 6; k++) b[k] = g->zb[k][lane];
-        }
-    }
+    ball_store(s->z, s->bodies, g->a, g->za);
+    ball_store(s->z, s->bodies, g->b, g->zb);
 }
 
 // The impulse of the one-contact problem W_ii + β at velocity u and impulse r. With the impulse
@@ -227,12 +296,14 @@ TL_INLINE void ball_scatter(const tl_balls_sweep *s, ball_group *g, double f[3][
 //     Coulomb:     r_N = max(0, x_N),  r_T = x_T cut to mu r_N, since r_N does not depend on r_T;
 //     associated:  x if in the cone, else the point of its edge (n + mu x_T/|x_T|) a that is
 //                  nearest in the energy, a = (w_N x_N + mu w_T |x_T|)/(w_N + mu² w_T), or 0.
-TL_INLINE void ball_solve(bool associated, const ball_group *g, double u[3][LANES],
+TL_INLINE void ball_solve(bool associated, double proximal, const ball_group *g, double u[3][LANES],
                           double r[3][LANES]) {
     const double(*n)[LANES] = g->entry + TL_BALL_NORMAL;
     EACH_LANE {
-        const double inverse_n = g->entry[TL_BALL_INVERSE_N][lane];
-        const double inverse_t = g->entry[TL_BALL_INVERSE_T][lane];
+        const double beta = proximal * (g->along[lane] + 2.0 * g->across[lane]) * (1.0 / 3.0);
+        const double stiff_n = g->along[lane] + beta, stiff_t = g->across[lane] + beta;
+        const double both = 1.0 / (stiff_n * stiff_t); // one division in place of two
+        const double inverse_n = stiff_t * both, inverse_t = stiff_n * both;
         const double mu = g->entry[TL_BALL_FRICTION][lane];
         double un = 0.0, rn = 0.0, t[3], square = 0.0;
         EACH_AXIS un += n[k][lane] * u[k][lane], rn += n[k][lane] * r[k][lane];
@@ -243,8 +314,7 @@ TL_INLINE void ball_solve(bool associated, const ball_group *g, double u[3][LANE
         const double x = rn - inverse_n * un, size = sqrt(square);
         double normal = TL_MAX(x, 0.0);
         if (associated) {
-            const double edge =
-                (x / inverse_n + mu * size / inverse_t) / (1.0 / inverse_n + mu * mu / inverse_t);
+            const double edge = (x * stiff_n + mu * size * stiff_t) / (stiff_n + mu * mu * stiff_t);
             normal = size <= mu * x ? x : TL_MAX(edge, 0.0);
         }
         const double most = mu * normal;
@@ -270,22 +340,34 @@ TL_INLINE void ball_chunk(bool associated, const tl_balls_sweep *s, int32_t chun
             double *change = s->change + at, *push = s->push + at;
             for (int k = 0; k < 3 * LANES; k++) {
                 const double carried = s->nesterov ? push[k] + change[k] : push[k];
-                const double step = s->share * carried;
-                r[k] += step;
-                push[k] = s->nesterov || !(s->share > 0.0) ? step : step + change[k];
+                const double moved = s->share * carried;
+                r[k] += moved;
+                push[k] = s->nesterov || !(s->share > 0.0) ? moved : moved + change[k];
+            }
+        } else if (s->glide) { // see balls.h
+            double *glide = s->glide + at;
+            for (int k = 0; k < 3 * LANES; k++) {
+                glide[k] *= s->share;
+                r[k] += glide[k];
             }
         }
         memcpy(old, r, sizeof old);
         memcpy(fresh, r, sizeof fresh);
-        ball_solve(associated, &g, u, fresh);
+        ball_solve(associated, s->balls->proximal, &g, u, fresh);
         memcpy(r, fresh, sizeof fresh);
         for (int k = 0; k < 3; k++) EACH_LANE fresh[k][lane] -= old[k][lane];
-        if (s->change) memcpy(s->change + at, fresh, sizeof fresh);
+        if (s->change)
+            memcpy(s->change + at, fresh, sizeof fresh);
+        else if (s->glide)
+            for (int k = 0; k < 3; k++) {
+                tl_vec8 glide, more;
+                memcpy(&glide, s->glide + at + k * LANES, sizeof glide);
+                memcpy(&more, fresh[k], sizeof more);
+                glide += more;
+                memcpy(s->glide + at + k * LANES, &glide, sizeof glide);
+            }
         EACH_LANE {
-            const double along = g.entry[TL_BALL_LIGHT_A][lane] + g.entry[TL_BALL_LIGHT_B][lane];
-            const double lambda = along +
-                                  g.entry[TL_BALL_ARM_A][lane] * g.entry[TL_BALL_TURN_A][lane] +
-                                  g.entry[TL_BALL_ARM_B][lane] * g.entry[TL_BALL_TURN_B][lane];
+            const double lambda = g.across[lane];
             double square = 0.0, normal = 0.0;
             EACH_AXIS square += fresh[k][lane] * fresh[k][lane];
             EACH_AXIS normal += g.entry[TL_BALL_NORMAL + k][lane] * fresh[k][lane];
@@ -355,10 +437,7 @@ TL_SIMD_CLONES double tl_balls_measure_lanes(const tl_balls_sweep *s, int32_t ch
         const double(*n)[LANES] = g.entry + TL_BALL_NORMAL;
         EACH_LANE {
             const double mu = g.entry[TL_BALL_FRICTION][lane];
-            const double along = g.entry[TL_BALL_LIGHT_A][lane] + g.entry[TL_BALL_LIGHT_B][lane];
-            const double across = along +
-                                  g.entry[TL_BALL_ARM_A][lane] * g.entry[TL_BALL_TURN_A][lane] +
-                                  g.entry[TL_BALL_ARM_B][lane] * g.entry[TL_BALL_TURN_B][lane];
+            const double across = g.across[lane];
             const double lambda = scaled && across > 0.0 ? across : 1.0;
             double un = 0.0, rn = 0.0, slide = 0.0, square = 0.0, t[3], left = 0.0;
             EACH_AXIS un += n[k][lane] * u[k][lane], rn += n[k][lane] * r[k][lane];

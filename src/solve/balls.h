@@ -7,7 +7,9 @@
 //     v_a += f/m_a,   v_b −= f/m_b,   ω_a −= ρ_a n × f/I_a,   ω_b −= ρ_b n × f/I_b,
 // with vectors of space: no frame is needed, nor H. W_ii is w_N along the normal and w_T across,
 //     w_N = 1/m_a + 1/m_b,   w_T = w_N + ρ_a²/I_a + ρ_b²/I_b,
-// so that the one-contact problem has a closed form. 120 bytes a contact are read where H has 288.
+// so that the one-contact problem has a closed form. 80 bytes a contact are read where H has 288:
+// masses come along with the velocities of the bodies, and what follows from them is worked out
+// anew at every visit.
 #ifndef TL_SOLVE_BALLS_H
 #define TL_SOLVE_BALLS_H
 #include "base/thread.h"
@@ -19,31 +21,34 @@ enum {
     TL_BALL_FREE = 3,   // q, 3
     TL_BALL_ARM_A = 6,
     TL_BALL_ARM_B,
-    TL_BALL_LIGHT_A, // 1/m
-    TL_BALL_LIGHT_B,
-    TL_BALL_TURN_A, // ρ/I
-    TL_BALL_TURN_B,
-    TL_BALL_INVERSE_N, // 1/(w_N + β), β the proximal term
-    TL_BALL_INVERSE_T,
     TL_BALL_FRICTION,
     TL_BALL_ENTRIES,
-    TL_BALL_BODY = 8, // numbers kept of a body: v, ω and room up to a cache line
+    // Of a body: v, ω, and in the rest of the cache line
+    TL_BALL_LIGHT = 6,  // 1/m
+    TL_BALL_NIMBLE = 7, // 1/I
+    TL_BALL_BODY = 8,
+    TL_BALL_MOVES = 6, // that change
 };
 
 typedef struct tl_balls {
-    int32_t *pair;   // rows, by groups: a of all lanes, then b; body_count: none
+    int32_t *pair;   // rows, by groups: a of all lanes, then b; body_count: none, and one more: the
+                     // row is empty
     double *contact; // TL_BALL_ENTRIES × rows
+    double proximal; // β in units of tr(W_ii)/3
     bool associated; // the law in force
 } tl_balls;
 
 /// What a sweep carries along: r, and with momentum its last change and the direction p, laid out
-/// as 3 entries by groups; z = N Hᵀ r by bodies.
+/// as 3 entries by groups. With Nesterov's rule alone their sum is enough, in `glide`. z = N Hᵀ r
+/// by bodies, and their masses.
 typedef struct tl_balls_sweep {
     const tl_balls *balls;
     const tl_plan *plan;
     int32_t bodies;
-    double *z, *r, *change, *push; // change, push: NULL without momentum
-    double share;                  // β of the momentum
+    double *z, *r;         // z: bodies + 2
+    double *change, *push; // with momentum
+    double *glide;         // or with Nesterov's alone
+    double share;          // β of the momentum
     bool nesterov;
 } tl_balls_sweep;
 
@@ -58,14 +63,19 @@ bool tl_balls_are(const talus_problem *p);
 talus_status tl_balls_update(talus_context *ctx, const talus_problem *p, const tl_plan *plan,
                              tl_balls *inout) TALUS_MUST_CHECK;
 void tl_balls_clear(talus_context *ctx, tl_balls *b);
-/// Set the proximal term, in units of tr(W_ii)/3, and the law. Returns the scale of the residual,
-/// max |q_i| λ_i^−½.
-double tl_balls_set(const talus_problem *p, const tl_plan *plan, double proximal, bool associated,
-                    tl_balls *inout);
+/// Write the masses into z, which has room for two bodies more: none, and that of empty rows, whose
+/// W is 1.
+void tl_balls_weigh(const talus_problem *p, double *z);
+/// The scale of the residual, max |q_i| λ_i^−½, of bodies that were weighed.
+double tl_balls_scale(const talus_problem *p, const double *z);
 
-/// From the impulses of the caller, in the frames of the contacts, and back. True: all are zero.
+/// From the impulses of the caller, in the frames of the contacts, into rows. True: all are zero.
 bool tl_balls_import(const talus_problem *p, const tl_plan *plan, const double *r, double *to);
-void tl_balls_export(const talus_problem *p, const tl_plan *plan, const double *from, double *r);
+/// Rows, as vectors of space, into the caller's memory, and back.
+void tl_balls_keep(const tl_plan *plan, const double *from, double *r);
+void tl_balls_recall(const tl_plan *plan, const double *r, double *to);
+/// Turn what was kept into impulses in the frames of the contacts.
+void tl_balls_export(const talus_problem *p, double *r);
 
 /// Visit the rows of a chunk: momentum, one-contact problem, z.
 void tl_balls_chunk(const tl_balls_sweep *s, int32_t chunk, tl_balls_tally *out);

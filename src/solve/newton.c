@@ -99,12 +99,13 @@ static talus_status newton_pattern(tl_newton *s) {
     return status;
 }
 
-talus_status tl_newton_prepare_nlgs(tl_newton *s, const talus_problem *p, bool warm) {
+talus_status tl_newton_prepare_nlgs(tl_newton *s, const talus_problem *p, bool warm, int32_t open) {
     TL_TRY(talus_solver_create(s->dual.base.ctx, "nlgs", &s->nlgs));
     tl_splitting_options *inner = s->nlgs->options;
     inner->common = *(const tl_common_options *)s->dual.base.options;
     inner->patience = 0;
     inner->warm = warm;
+    inner->open = open;
     ((tl_splitting *)s->nlgs)->general = true; // its rows and its W are used here
     return talus_solver_prepare(s->nlgs, p);
 }
@@ -129,7 +130,7 @@ talus_status tl_newton_prepare_rest(tl_newton *s, double most_bytes) {
 talus_status tl_newton_prepare(talus_solver *base, const talus_problem *p) {
     tl_newton *s = (tl_newton *)base;
     const tl_newton_options *opt = base->options;
-    TL_TRY(tl_newton_prepare_nlgs(s, p, opt->warm));
+    TL_TRY(tl_newton_prepare_nlgs(s, p, opt->warm, 0));
     TL_TRY(tl_newton_prepare_rest(s, 4e9));
     TL_REQUIRE(base->ctx, s->lu, TALUS_ERR_UNSUPPORTED,
                "%s: the factors of the Newton matrix would take more than 4 GB; use nlgs",
@@ -352,6 +353,7 @@ void tl_newton_sweep(tl_newton *s, double eps) {
     s->nlgs->ops->solve(s->nlgs, s->given, &info);
     s->dual.info->local_solves += info.local_solves;
     s->dual.info->local_failures += info.local_failures;
+    s->dual.info->local_saves += info.local_saves;
     // The last iterate, not the best: the best may be where we stand, and we are to leave it.
     memcpy(s->x, nlgs->r, (size_t)s->dual.size * sizeof *s->x);
     sweeps->proximal = 0.0;

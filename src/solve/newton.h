@@ -42,9 +42,9 @@ typedef struct tl_newton {
 } tl_newton;
 
 talus_status tl_newton_prepare(talus_solver *base, const talus_problem *p);
-/// The two halves of it: nlgs alone, and the rest, after which `lu` is NULL where its factors
-/// would take more than `most_bytes`.
-talus_status tl_newton_prepare_nlgs(tl_newton *s, const talus_problem *p, bool warm);
+/// The two halves of it: nlgs alone (`open`: that option of it), and the rest, after which `lu` is
+/// NULL where its factors would take more than `most_bytes`.
+talus_status tl_newton_prepare_nlgs(tl_newton *s, const talus_problem *p, bool warm, int32_t open);
 talus_status tl_newton_prepare_rest(tl_newton *s, double most_bytes);
 void tl_newton_clear(talus_solver *base);
 /// Begin a solve at the impulses of the caller.

@@ -89,6 +89,7 @@ int32_t tl_inner_solve(const tl_dual *s, talus_solver *inner, double tolerance, 
     inner->ops->solve(inner, r, &info);
     s->info->local_solves += info.local_solves;
     s->info->local_failures += info.local_failures;
+    s->info->local_saves += info.local_saves;
     return info.iterations;
 }
 

@@ -55,6 +55,7 @@ done:
 static talus_status primal_velocities(tl_primal *s, const talus_problem *p, bool diagonal) {
     talus_context *ctx = s->dual.base.ctx;
     tl_csr m;
+    TL_TRY(tl_problem_wake(p));
     TL_TRY(tl_primal_mass(ctx, p, &m));
     s->scale = 0.0;
     for (int32_t j = 0; j < p->dof; j++) {

@@ -145,6 +145,12 @@ static void solver_clear(talus_solver *s) {
     s->memory = 0;
 }
 
+void tl_solver_rest(talus_solver *s) {
+    solver_clear(s);
+    s->problem = NULL;
+    s->witness = NULL;
+}
+
 talus_status talus_solver_prepare(talus_solver *s, const talus_problem *given) {
     const double start = tl_seconds();
     size_t before, after, peak;

@@ -67,6 +67,7 @@ enum {
     AUTO_RELAXED = 200,   // first sweeps under the associated law,
     AUTO_CHECK = 20,      // sweeps between two checks,
     AUTO_LONG = 300,      // and in place of AUTO_PATIENCE
+    AUTO_OPEN = 8,        // sweeps that pass over a contact which is open, and stays so
 };
 #define AUTO_PROXIMAL 0.1 // first proximal term, in units of λ_i
 // Sweeps over large problems: Nesterov's momentum, capped, with a proximal term. Conjugate
@@ -145,19 +146,22 @@ static int32_t auto_search(auto_links *l, int32_t first, int32_t mark) {
 // Operations to factor W as a band: n contacts in L levels, n/L wide, cost n (n/L)² d³. A chain is
 // cheap, a packing in space is not. The search is repeated from the last contact found, which lies
 // at an end.
-static talus_status auto_guess(auto_solver *s) {
-    const talus_problem *p = auto_nlgs(s)->w.problem;
+// Of balls, where the sweeps have no W, by the lists of contacts of each body.
+static talus_status auto_guess(auto_solver *s, const talus_problem *p, const tl_delassus *w) {
     talus_context *ctx = s->newton.dual.base.ctx;
-    const tl_splitting *nlgs = auto_nlgs(s);
-    const int32_t nodes = s->round ? p->count : nlgs->w.rows;
-    auto_links l = {.w = &nlgs->w, .graph = s->round ? &nlgs->graph : NULL};
+    const int32_t nodes = w ? w->rows : p->count;
+    tl_graph graph = {0};
+    auto_links l = {.w = w, .graph = w ? NULL : &graph};
     talus_status status = TALUS_OK;
     s->band = 0.0;
+    if (!w) {
+        TL_GOTO(tl_graph_lists(ctx, p, &graph));
+        TL_GOTO(TL_ALLOC(ctx, p->body_count, &l.body_seen));
+    }
     TL_GOTO(TL_ALLOC(ctx, nodes, &l.seen));
     TL_GOTO(TL_ALLOC(ctx, nodes, &l.queue));
-    if (s->round) TL_GOTO(TL_ALLOC(ctx, p->body_count, &l.body_seen));
     for (int32_t node = 0; node < nodes; node++) {
-        if ((!s->round && nlgs->w.order[node] < 0) || l.seen[node] != 0) continue;
+        if ((w && w->order[node] < 0) || l.seen[node] != 0) continue;
         (void)auto_search(&l, node, 1);
         const int32_t levels = auto_search(&l, l.queue[l.count - 1], 2);
         const double width = (double)l.count / levels;
@@ -167,6 +171,7 @@ done:
     tl_free(ctx, l.seen);
     tl_free(ctx, l.queue);
     tl_free(ctx, l.body_seen);
+    tl_graph_clear(ctx, &graph);
     return status;
 }
 
@@ -193,7 +198,7 @@ static void auto_clear_sweeps(auto_solver *s) {
 static talus_status auto_prepare_newton(auto_solver *s) {
     const auto_options *opt = s->newton.dual.base.options;
     if (!s->newton.nlgs)
-        TL_TRY(tl_newton_prepare_nlgs(&s->newton, s->newton.dual.base.problem, opt->warm));
+        TL_TRY(tl_newton_prepare_nlgs(&s->newton, s->newton.dual.base.problem, opt->warm, 0));
     TL_TRY(tl_newton_prepare_rest(&s->newton, 1e9 * opt->memory));
     s->state = s->newton.lu ? AUTO_THERE : AUTO_TOO_LARGE;
     return TALUS_OK;
@@ -208,12 +213,14 @@ static talus_status auto_prepare_round(auto_solver *s, const talus_problem *p) {
         tl_splitting_options *inner = s->round->options;
         inner->common = opt->common;
         inner->warm = opt->warm;
+        inner->inertia = AUTO_INERTIA;
+        TL_TRY(auto_guess(s, p, NULL)); // before the sweeps have memory
         TL_TRY(talus_solver_prepare(s->round, p));
-        if (((const tl_splitting *)s->round)->round) TL_TRY(auto_guess(s));
-        if (auto_is_large(s)) return TALUS_OK;
+        if (((const tl_splitting *)s->round)->round && auto_is_large(s)) return TALUS_OK;
     }
     talus_solver_destroy(s->round);
     s->round = NULL;
+    s->band = 0.0;
     return TALUS_OK;
 }
 
@@ -235,8 +242,9 @@ static talus_status auto_prepare_sweeps(auto_solver *s, const talus_problem *p) 
     s->band = 0.0;
     TL_TRY(auto_prepare_round(s, p));
     if (s->round) return TALUS_OK;
-    TL_TRY(tl_newton_prepare_nlgs(&s->newton, p, opt->warm));
-    if (p->count >= AUTO_LARGE) TL_TRY(auto_guess(s));
+    TL_TRY(
+        tl_newton_prepare_nlgs(&s->newton, p, opt->warm, p->count >= AUTO_LARGE ? AUTO_OPEN : 0));
+    if (p->count >= AUTO_LARGE) TL_TRY(auto_guess(s, p, &auto_nlgs(s)->w));
     return opt->ready ? auto_prepare_newton(s) : TALUS_OK;
 }
 

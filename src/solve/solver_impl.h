@@ -58,6 +58,9 @@ struct talus_solver {
     const double *witness; // see talus_solver_witness
 };
 
+/// Give the memory back that a prepare took; another has to come before the next solve.
+void tl_solver_rest(talus_solver *s);
+
 extern const tl_solver_ops *const tl_solver_registry[]; // ends with NULL
 extern const tl_option tl_common_rows[];                // ended by key == NULL
 

@@ -13,8 +13,11 @@
 #include <string.h>
 
 // Below this many blocks a sweep costs less than the barriers and the reordering would.
-enum { COLOUR_FROM = 1024 };
+enum { COLOUR_FROM = 1024, CHECK_SHARE = 32 };
 #define RELAXED_INERTIA 0.98 // under the associated law
+// Where blocks act on many bodies: a share of Nesterov's momentum, and the proximal term it needs.
+#define CROWD_INERTIA 0.85
+#define CROWD_PROXIMAL 0.5
 
 static const char *splitting_local_name(int k) { return tl_local_solvers[k].name; }
 
@@ -47,6 +50,8 @@ const tl_option tl_splitting_rows[] = {
         .text = "sweeps for which a contact that has settled is passed over; 0: never"),
     ROW(sleep_level, TL_OPTION_NUMBER, "0.1", .low = 0.0, .high = INFINITY,
         .text = "settled: changed by less than this share of what the tolerance allows"),
+    ROW(open, TL_OPTION_INTEGER, "0", .low = 0, .high = 1000000,
+        .text = "sweeps for which a contact without impulse is passed over; 0: never; not jacobi"),
     ROW(proximal, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,
         .text = "proximal term, in units of tr(W_ii)/d"),
     ROW(relaxation, TL_OPTION_NUMBER, "1", .low = 0.0, .high = 2.0, .above = true,
@@ -55,14 +60,18 @@ const tl_option tl_splitting_rows[] = {
         .text = "sweeps without progress before the proximal term is raised; 0: never"),
     ROW(momentum, TL_OPTION_YES_NO, "yes",
         .text = "carry on the direction of the last sweeps (nonlinear conjugate gradients)"),
-    ROW(inertia, TL_OPTION_NUMBER, "0", .low = 0.0, .high = 1.0,
-        .text = "momentum by Nesterov's rule instead, this share of the last step at most; 0: no"),
+    ROW(inertia, TL_OPTION_NUMBER, "-1", .low = -1.0, .high = 1.0,
+        .text = "momentum by Nesterov's rule instead, this share of the last step at most; 0: no; "
+                "below 0: 0.85 with a proximal term of 0.5 at least where blocks act on many "
+                "bodies, as those of sand do, else no"),
     ROW(relaxed, TL_OPTION_INTEGER, "0", .low = 0, .high = 1000000,
         .text = "sweeps under the associated law, with full inertia, that a start from zero gets "
                 "first"),
     ROW(symmetric, TL_OPTION_YES_NO, "no", .text = "every other sweep backwards"),
     ROW(local_tolerance, TL_OPTION_NUMBER, "1e-10", .low = 0.0, .high = 1.0,
         .text = "relative error the one-contact solver stops at"),
+    ROW(local_absolute, TL_OPTION_NUMBER, "0", .low = 0.0, .high = INFINITY,
+        .text = "|F|^2 at which it stops too, in the unit of stop = fb; 0: never"),
     ROW(local_iterations, TL_OPTION_INTEGER, "100", .low = 1, .high = 1000000,
         .text = "most steps of the one-contact solver in one visit"),
     ROW(step_rule, TL_OPTION_CHOICE, "lambda", .choice = splitting_step_name,
@@ -81,9 +90,9 @@ void tl_splitting_clear(talus_solver *base) {
     tl_balls_clear(ctx, &s->balls);
     tl_plan_clear(ctx, &s->plan);
     tl_graph_clear(ctx, &s->graph);
-    double **arrays[] = {&s->block,  &s->inverse, &s->law,  &s->rho,    &s->beta,
-                         &s->lambda, &s->r,       &s->best, &s->next,   &s->z,
-                         &s->part,   &s->change,  &s->push, &s->z_push, &s->z_before};
+    double **arrays[] = {&s->block, &s->inverse, &s->law,      &s->rho,  &s->beta, &s->lambda,
+                         &s->r,     &s->best,    &s->next,     &s->z,    &s->part, &s->change,
+                         &s->push,  &s->z_push,  &s->z_before, &s->glide};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         tl_free(ctx, *arrays[k]);
         *arrays[k] = NULL;
@@ -184,9 +193,8 @@ static void splitting_empty_row(tl_splitting *s, int32_t row) {
 
 static void splitting_rows(tl_splitting *s) {
     if (s->round) {
-        const talus_problem *p = s->w.problem;
-        s->scale = tl_balls_set(p, &s->plan, s->proximal,
-                                s->associated || p->law == TALUS_LAW_ASSOCIATED, &s->balls);
+        s->balls.proximal = s->proximal;
+        s->balls.associated = s->associated || s->w.problem->law == TALUS_LAW_ASSOCIATED;
         return;
     }
     for (int32_t row = 0; row < s->plan.rows; row++) {
@@ -229,11 +237,29 @@ static double splitting_crowding(tl_splitting *s) {
 // A block that acts on many bodies is coupled with many more blocks: H is smaller than W then.
 enum { ASSEMBLE_BODIES = 4 };
 
+static bool splitting_is_crowded(const talus_problem *p) {
+    return p->is_global && tl_problem_is_separable(p) &&
+           p->h_start[p->count] > (int64_t)ASSEMBLE_BODIES * p->count;
+}
+
 static bool splitting_assembles(const tl_splitting *s, const talus_problem *p) {
     const tl_splitting_options *opt = s->base.options;
     if (opt->form != TL_FORM_AUTO) return opt->form == TL_FORM_ASSEMBLED;
-    return s->general || !p->is_global || !tl_problem_is_separable(p) || p->count == 0 ||
-           p->h_start[p->count] <= (int64_t)ASSEMBLE_BODIES * p->count;
+    return s->general || !splitting_is_crowded(p);
+}
+
+// Which momentum: Nesterov's where blocks act on many bodies, if not told otherwise.
+static void splitting_take(tl_splitting *s, bool crowd) {
+    const tl_splitting_options *opt = s->base.options;
+    s->inertia = crowd ? CROWD_INERTIA : fmax(0.0, opt->inertia);
+    s->calm = crowd ? fmax(CROWD_PROXIMAL, opt->proximal) : opt->proximal;
+}
+
+static void splitting_choose(tl_splitting *s, const talus_problem *p) {
+    const tl_splitting_options *opt = s->base.options;
+    s->crowded =
+        opt->inertia < 0.0 && opt->momentum && !s->jacobi && !s->general && splitting_is_crowded(p);
+    splitting_take(s, s->crowded);
 }
 
 // Who is coupled with whom, to colour and to know the pattern of W where it is not given; then the
@@ -281,7 +307,7 @@ static talus_status splitting_balls(tl_splitting *s, const talus_problem *p) {
                          .rows = s->plan.rows,
                          .order = s->plan.order,
                          .separable = true,
-                         .dof = TL_BALL_BODY * (p->body_count + 1)}; // one for `none`
+                         .dof = TL_BALL_BODY * (p->body_count + 2)}; // see tl_balls_weigh
     return tl_balls_update(ctx, p, &s->plan, &s->balls);
 }
 
@@ -322,13 +348,14 @@ static talus_status splitting_memory(tl_splitting *s) {
     TL_TRY(splitting_room(ctx, blocks, rows, &s->beta));
     TL_TRY(splitting_room(ctx, blocks, rows, &s->lambda));
     TL_TRY(splitting_room(ctx, true, rows * d, &s->r));
-    TL_TRY(splitting_room(ctx, true, rows * d, &s->best));
+    TL_TRY(splitting_room(ctx, blocks, rows * d, &s->best));
     TL_TRY(splitting_room(ctx, s->jacobi, rows * d, &s->next));
     TL_TRY(splitting_room(ctx, loose, s->w.dof, &s->z));
-    TL_TRY(splitting_room(ctx, momentum, rows * d, &s->change));
-    TL_TRY(splitting_room(ctx, momentum, rows * d, &s->push));
-    TL_TRY(splitting_room(ctx, momentum && loose, s->w.dof, &s->z_push));
-    TL_TRY(splitting_room(ctx, momentum && loose, s->w.dof, &s->z_before));
+    TL_TRY(splitting_room(ctx, momentum && !s->glides, rows * d, &s->change));
+    TL_TRY(splitting_room(ctx, momentum && !s->glides, rows * d, &s->push));
+    TL_TRY(splitting_room(ctx, s->glides, rows * d, &s->glide));
+    TL_TRY(splitting_room(ctx, momentum && loose && !s->glides, s->w.dof, &s->z_push));
+    TL_TRY(splitting_room(ctx, momentum && loose, tl_splitting_spread(s), &s->z_before));
     TL_TRY(splitting_room(ctx, true, (int64_t)s->plan.chunk_count * TL_PARTS, &s->part));
     tl_free(ctx, single ? NULL : s->sound);
     if (!single) s->sound = NULL;
@@ -339,9 +366,10 @@ static talus_status splitting_memory(tl_splitting *s) {
     tl_free(ctx, single && d == 6 ? NULL : s->axes);
     if (!single || d != 6) s->axes = NULL;
     if (single && d == 6) TL_TRY(TL_RESERVE(ctx, rows, &s->axes));
-    tl_free(ctx, opt->sleep > 0 ? NULL : s->asleep);
-    if (opt->sleep == 0) s->asleep = NULL;
-    if (opt->sleep > 0) TL_TRY(TL_RESERVE(ctx, rows, &s->asleep)); // a solve clears it
+    const bool sleeps = opt->sleep > 0 || opt->open > 0;
+    tl_free(ctx, sleeps ? NULL : s->asleep);
+    if (!sleeps) s->asleep = NULL;
+    if (sleeps) TL_TRY(TL_RESERVE(ctx, rows, &s->asleep)); // a solve clears it
     return TALUS_OK;
 }
 
@@ -362,9 +390,15 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     s->round = splitting_is_round(s, p);
     TL_TRY(s->round ? splitting_balls(s, p) : splitting_operator(s, p));
     s->lanes = !s->round && (s->plan.coloured || jacobi) && s->local->forms->lanes[0];
+    s->glides = s->round && opt->momentum && opt->inertia > 0.0;
     TL_TRY(splitting_memory(s));
+    if (s->round) {
+        tl_balls_weigh(p, s->z);
+        s->scale = tl_balls_scale(p, s->z);
+    }
     TL_TRY(tl_team_reserve(ctx, opt->common.threads));
-    s->proximal = opt->proximal;
+    splitting_choose(s, p);
+    s->proximal = s->calm;
     splitting_rows(s);
     s->crowding = jacobi ? splitting_crowding(s) : 1.0;
     return TALUS_OK;
@@ -372,9 +406,9 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
 
 void tl_splitting_refresh(talus_solver *base) {
     tl_splitting *s = (tl_splitting *)base;
-    const tl_splitting_options *opt = base->options;
     tl_delassus_refresh(&s->w); // a view, which is never round
-    s->proximal = opt->proximal;
+    splitting_choose(s, s->w.problem);
+    s->proximal = s->calm;
     s->scale = 0.0;
     splitting_rows(s);
 }
@@ -385,6 +419,7 @@ void tl_splitting_refresh(talus_solver *base) {
 typedef struct splitting_run {
     tl_splitting *s;
     talus_solve_info *info;
+    double *given;             // the caller's r, which keeps the best of balls
     double start;              // clock at the start of the solve
     tl_sweep sweep;            // what a sweep needs to know
     bool check;                // decisions of rank 0: look at the measure,
@@ -405,6 +440,9 @@ typedef struct splitting_run {
     double check_activity;     // activity and measure at the last check, to foresee the next one
     double check_measure;
 } splitting_run;
+
+// Whether there is momentum.
+static bool splitting_moves(const tl_splitting *s) { return s->push || s->glide; }
 
 // Sum or maximum of a part over the chunks, always in the same order.
 static double splitting_sum(const tl_splitting *s, int part) {
@@ -448,26 +486,35 @@ static bool splitting_due(const splitting_run *run) {
     if (!(run->check_activity > 0.0) || !isfinite(run->activity)) return true;
     double ratio = run->activity / run->check_activity;
     if (opt->common.stop == TL_MEASURE_FB) ratio *= ratio;
+    // A check that came too soon costs a sweep: the next is not before a few per cent more of them.
+    if (since < run->sweeps / CHECK_SHARE) return false;
     return since >= 100 || ratio * run->check_measure <= 1.2 * opt->common.tolerance;
 }
 
 // No progress for long: the sweeps circle around a solution, or creep. A proximal term breaks a
 // cycle, whatever its size the fixed points stay; three sizes of it are tried in turn, from the
-// best iterate, with four times the patience in each round. False when all has been tried.
+// best iterate, with four times the patience in each round, and in every other round without
+// momentum, or with the other one where it is chosen here. False when all has been tried.
 static bool splitting_calm(splitting_run *run) {
     tl_splitting *s = run->s;
     const tl_splitting_options *opt = s->base.options;
     s->proximal = s->proximal < 0.1 ? 0.1 : 3.0 * s->proximal;
     if (s->proximal > 1.0) {
-        s->proximal = opt->proximal;
+        if (s->crowded)
+            splitting_take(s, s->inertia == 0.0);
+        else
+            run->plain = !run->plain;
+        s->proximal = s->calm;
         run->patience *= 4.0;
-        run->plain = !run->plain;
     }
     splitting_rows(s);
     run->best_sweep = run->sweeps;
     run->beta = 0.0;
     run->theta = 1.0;
-    memcpy(s->r, s->best, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
+    if (s->round)
+        tl_balls_recall(&s->plan, run->given, s->r);
+    else
+        memcpy(s->r, s->best, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
     if (!s->w.assembled) tl_sweep_rebuild(s);
     return run->patience <= 1000.0 * opt->patience;
 }
@@ -486,7 +533,10 @@ static void splitting_judge(splitting_run *run) {
             run->best_sweep = run->sweeps;
         }
         run->best_measure = measure;
-        memcpy(s->best, s->r, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
+        if (s->round)
+            tl_balls_keep(&s->plan, s->r, run->given);
+        else
+            memcpy(s->best, s->r, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
     }
     if (s->base.monitor)
         s->base.monitor(s->base.monitor_user, run->sweeps, measure, tl_seconds() - run->start);
@@ -519,9 +569,8 @@ static bool splitting_interrupted(splitting_run *run) {
 // law, whose sliding contacts disturb each other, start near the end.
 static void splitting_relax(splitting_run *run, bool begin) {
     tl_splitting *s = run->s;
-    const tl_splitting_options *opt = s->base.options;
     run->relaxed = s->associated = begin;
-    s->proximal = begin ? 0.0 : opt->proximal;
+    s->proximal = begin ? 0.0 : s->calm;
     splitting_rows(s);
     run->beta = 0.0;
     run->theta = 1.0;
@@ -529,10 +578,10 @@ static void splitting_relax(splitting_run *run, bool begin) {
 
 // The share β of the direction that is carried on after a sweep that changed r by `energy`.
 static double splitting_share(splitting_run *run, double energy) {
-    const tl_splitting_options *opt = run->s->base.options;
+    const double most = run->s->inertia;
     if (run->plain) return 0.0;
     if (run->relaxed) return fmin(tl_gradient_momentum(&run->theta), RELAXED_INERTIA);
-    if (opt->inertia > 0.0) return fmin(tl_gradient_momentum(&run->theta), opt->inertia);
+    if (most > 0.0) return fmin(tl_gradient_momentum(&run->theta), most);
     // Fletcher and Reeves. β >= 1 would be an ascent: start again.
     return energy < run->energy ? energy / run->energy : 0.0;
 }
@@ -547,10 +596,25 @@ static double splitting_carry(bool nesterov, double beta, double *p, double chan
     return push;
 }
 
+// z of balls with Nesterov's rule: from its last result to the next, z ← z + β (z − z_before),
+// which is all that has to be kept.
+static void splitting_glide(const splitting_run *run, tl_team *team, int rank) {
+    const tl_splitting *s = run->s;
+    int64_t begin, end;
+    tl_share(s->w.problem->body_count, tl_team_size(team), rank, &begin, &end);
+    for (int64_t body = begin; body < end; body++) {
+        double *z = s->z + body * TL_BALL_BODY, *before = s->z_before + body * TL_BALL_MOVES;
+        for (int k = 0; k < TL_BALL_MOVES; k++) {
+            const double now = z[k];
+            z[k] = now + run->beta * (now - before[k]);
+            before[k] = now;
+        }
+    }
+}
+
 static void splitting_push(const splitting_run *run, tl_team *team, int rank) {
     const tl_splitting *s = run->s;
-    const tl_splitting_options *opt = s->base.options;
-    const bool nesterov = opt->inertia > 0.0 || run->relaxed;
+    const bool nesterov = s->inertia > 0.0 || run->relaxed;
     int64_t begin = 0, end = 0;
     if (!s->round) // balls bring it about when they are visited
         tl_share((int64_t)s->plan.rows * s->w.dim, tl_team_size(team), rank, &begin, &end);
@@ -559,6 +623,10 @@ static void splitting_push(const splitting_run *run, tl_team *team, int rank) {
         s->change[k] = 0.0;
     }
     if (s->w.assembled) return;
+    if (s->glides) {
+        splitting_glide(run, team, rank);
+        return;
+    }
     tl_share(s->w.dof, tl_team_size(team), rank, &begin, &end); // z = N Hᵀ r goes along
     for (int64_t k = begin; k < end; k++) {
         const double change = s->z[k] - s->z_before[k];
@@ -576,18 +644,18 @@ static void splitting_work(void *arg, tl_team *team, int rank) {
             tl_sweep_measure(&run->sweep, team, rank);
             if (rank == 0) {
                 splitting_judge(run);
-                if (run->sweeps == 0 && run->sweep.at_rest && !run->stop && s->push &&
+                if (run->sweeps == 0 && run->sweep.at_rest && !run->stop && splitting_moves(s) &&
                     opt->relaxed > 0)
                     splitting_relax(run, true);
             }
             tl_barrier(team);
         }
         if (run->stop || run->over) return;
-        if (s->push) {
+        if (splitting_moves(s)) {
             splitting_push(run, team, rank);
             if (rank == 0) {
                 run->sweep.share = run->beta;
-                run->sweep.nesterov = opt->inertia > 0.0 || run->relaxed;
+                run->sweep.nesterov = s->inertia > 0.0 || run->relaxed;
             }
             tl_barrier(team);
         }
@@ -596,7 +664,7 @@ static void splitting_work(void *arg, tl_team *team, int rank) {
             run->sweeps++;
             run->sweep.at_rest = false;
             run->activity = sqrt(splitting_sum(s, TL_PART_ACTIVITY));
-            if (s->push) {
+            if (splitting_moves(s)) {
                 const double energy = splitting_sum(s, TL_PART_ENERGY);
                 run->beta = splitting_share(run, energy);
                 run->energy = energy;
@@ -642,7 +710,7 @@ static void splitting_export(const tl_splitting *s, double *r) {
     const talus_problem *p = s->w.problem;
     const int d = s->w.dim;
     if (s->round) {
-        tl_balls_export(p, &s->plan, s->best, r);
+        tl_balls_export(p, r);
         return;
     }
     for (int32_t row = 0; row < s->plan.rows; row++) {
@@ -656,14 +724,16 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
     tl_splitting *s = (tl_splitting *)base;
     const tl_splitting_options *opt = base->options;
     const bool at_rest = splitting_import(s, r);
-    if (s->z) memset(s->z, 0, (size_t)s->w.dof * sizeof *s->z);
+    if (s->z) tl_sweep_rest(s, 0, s->w.dof);
     if (s->asleep) memset(s->asleep, 0, (size_t)s->plan.rows * sizeof *s->asleep);
-    if (s->proximal != opt->proximal) { // the last solve left it raised
-        s->proximal = opt->proximal;
+    splitting_choose(s, s->w.problem); // options may have changed
+    if (s->proximal != s->calm) {      // the last solve left it raised
+        s->proximal = s->calm;
         splitting_rows(s);
     }
     splitting_run run = {.s = s,
                          .info = info,
+                         .given = r,
                          .start = tl_seconds(),
                          .check = true,
                          .best_measure = INFINITY,
@@ -680,4 +750,5 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
     if (run.over && !run.stop) info->outcome = run.interrupted;
     info->local_solves = (int64_t)splitting_sum(s, TL_PART_SOLVES);
     info->local_failures = (int64_t)splitting_sum(s, TL_PART_FAILURES);
+    info->local_saves = (int64_t)splitting_sum(s, TL_PART_SAVES);
 }

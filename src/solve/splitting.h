@@ -18,14 +18,17 @@ typedef struct tl_splitting_options {
     int32_t form, order;
     int32_t sleep;          // sweeps a settled block is passed over; 0: never
     double sleep_level;     // settled: the block changed by less than this share of its tolerance
+    int32_t open;           // sweeps a block without impulse is passed over; 0: never
     double proximal;        // β in units of tr(W_ii)/d
     double relaxation;      // r ← r + ω (r⁺ − r)
     int32_t patience;       // sweeps without progress before β is raised; 0: never
     bool momentum;          // nonlinear conjugate gradients on the sweeps
-    double inertia;         // with momentum: largest share of Nesterov's; 0: conjugate gradients
+    double inertia;         // with momentum: largest share of Nesterov's; 0: conjugate gradients;
+                            // < 0: chosen
     int32_t relaxed;        // first sweeps from zero, under the associated law
     bool symmetric;         // every other sweep backwards
-    double local_tolerance; // of the one-contact solver
+    double local_tolerance; // of the one-contact solver, relative;
+    double local_absolute;  // and on |F_FB|²
     int32_t local_iterations;
     int32_t step_rule; // unit of the step of one-step local solvers
     double step;
@@ -48,6 +51,8 @@ typedef struct tl_splitting {
                   // vectors by rows are laid out as in balls.h
     bool general; // set by the owner: never `round`, and with W by blocks unless told otherwise
     tl_balls balls; // where round
+    bool glides;    // round, with Nesterov's momentum and no other: `glide` and `z_before` do then
+                    // what `change`, `push`, `z_push` and `z_before` do otherwise
     bool lanes;     // groups are solved side by side by the lane form of the local solver
     // Entry k of a row is at [row * entries + k], with lanes at
     // [(group * entries + k) * TL_LANES + lane]; see tl_splitting_at.
@@ -62,14 +67,17 @@ typedef struct tl_splitting {
     double *beta;    // proximal term
     double *lambda;  // λmax(W_ii), or a bound where none of the options needs it
     // By rows, d entries each.
-    double *r, *best, *next;
+    double *r, *best, *next;   // best: NULL where round, for the caller's r holds it then
     const double *centre;      // of the proximal term, in place of r itself; NULL: r. Borrowed
     double *change, *push;     // with momentum: of the last sweep; the direction carried on
+    double *glide;             // see balls.h
     double *z;                 // matrix-free: N Hᵀ r, by unknowns
     double *z_push, *z_before; // with momentum
     int32_t *asleep;           // rows: sweeps left to sleep
     double *part;              // TL_PARTS sums per chunk, added up in the order of the chunks
     bool associated;           // for now all blocks obey the associated law
+    bool crowded;              // which momentum is chosen here, as blocks act on many bodies
+    double inertia, calm;      // largest share of Nesterov's momentum, and β that it begins with
     double proximal;           // β in force, in units of tr(W_ii)/d
     double scale;              // of the `residual` measure
     tl_splitting_leave leave;  // NULL: never
@@ -80,6 +88,15 @@ typedef struct tl_splitting {
 static inline int64_t tl_splitting_at(const tl_splitting *s, int32_t row, int entries, int k) {
     return s->lanes ? ((int64_t)(row / TL_LANES) * entries + k) * TL_LANES + row % TL_LANES
                     : (int64_t)row * entries + k;
+}
+
+/// Length of z_before: of balls that glide it leaves out what does not change.
+static inline int64_t tl_splitting_spread(const tl_splitting *s) {
+    return s->glides ? s->w.dof / TL_BALL_BODY * TL_BALL_MOVES : s->w.dof;
+}
+/// Where in z entry k of z_before belongs.
+static inline int64_t tl_splitting_place(const tl_splitting *s, int64_t k) {
+    return s->glides ? k / TL_BALL_MOVES * TL_BALL_BODY + k % TL_BALL_MOVES : k;
 }
 
 talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bool jacobi);

@@ -73,8 +73,16 @@ TL_INLINE tl_law sweep_law(const tl_splitting *s, int32_t row) {
 
 // Sums of one chunk while it is swept.
 typedef struct sweep_tally {
-    double activity, energy, normal, tangent, solves, failures; // tangent: squared
+    double activity, energy, normal, tangent, solves, failures, saves; // tangent: squared
 } sweep_tally;
+
+// Whether a row has no impulse, and no momentum that would give it one.
+TL_INLINE bool sweep_stays_open(int d, const tl_splitting *s, int32_t row) {
+    const int64_t at = (int64_t)d * row;
+    for (int k = 0; k < d; k++)
+        if (s->r[at + k] != 0.0 || (s->push && s->push[at + k] != 0.0)) return false;
+    return true;
+}
 
 // Take over the new impulse of a row: relax, record, store.
 TL_INLINE void sweep_accept(int d, const tl_sweep *sweep, int32_t row, const double *fresh,
@@ -106,8 +114,11 @@ TL_INLINE void sweep_accept(int d, const tl_sweep *sweep, int32_t row, const dou
             for (int k = 0; k < d; k++) ri[k] += delta[k];
         if (!s->w.assembled) sweep_spread(d, s, row, delta);
     }
-    if (sweep->sleep > 0 && change <= sweep->settled * sweep->settled)
+    const double settles = sweep->weighed ? s->lambda[row] * change : change;
+    if (sweep->sleep > 0 && settles <= sweep->settled * sweep->settled)
         s->asleep[row] = sweep->sleep;
+    else if (sweep->open > 0 && sweep_stays_open(d, s, row))
+        s->asleep[row] = sweep->open;
 }
 
 TL_INLINE bool sweep_skips(const tl_sweep *sweep, int32_t row) {
@@ -129,16 +140,21 @@ TL_INLINE bool sweep_quick(int d, const tl_sweep *sweep, int32_t row, const doub
 }
 
 // The one-contact solver on one block. False when it failed; r is then its best.
-TL_INLINE bool sweep_local(int d, const tl_sweep *sweep, int32_t row, const double *b, double *r) {
+TL_INLINE bool sweep_local(int d, const tl_sweep *sweep, int32_t row, const double *b, double *r,
+                           sweep_tally *t) {
     const tl_splitting *s = sweep->s;
     const bool sound = d > 2 && s->sound[row];
     const tl_local p = {.w = s->block + (int64_t)row * d * d,
                         .inv = sound || !s->inverse ? NULL : s->inverse + (int64_t)row * d * d,
                         .schur = d == 3 && sound ? &s->schur[row] : NULL,
                         .b = b,
+                        .free = s->w.q + (int64_t)d * row,
                         .law = sweep_law(s, row),
-                        .rho = s->rho[row]};
-    return sweep->local(&p, &sweep->control, r) >= 0;
+                        .rho = s->rho[row],
+                        .least = sweep->least};
+    const int steps = sweep->local(&p, &sweep->control, r);
+    t->saves += steps >= TL_LOCAL_SAVED ? 1.0 : 0.0;
+    return steps >= 0;
 }
 
 // One group, block after block.
@@ -156,7 +172,7 @@ TL_INLINE void sweep_group_scalar(int d, const tl_sweep *sweep, int32_t group, b
             for (int k = 0; k < d; k++) b[k] -= s->beta[row] * centre[k];
         bool failed = false;
         if (!(sweep->quick && sweep_quick(d, sweep, row, b, r)))
-            failed = !sweep_local(d, sweep, row, b, r);
+            failed = !sweep_local(d, sweep, row, b, r, t);
         sweep_accept(d, sweep, row, r, failed, t);
     }
 }
@@ -227,6 +243,7 @@ TL_INLINE void sweep_chunk(int d, const tl_sweep *sweep, int32_t chunk, bool bac
     part[TL_PART_TANGENT] = sqrt(t.tangent);
     part[TL_PART_SOLVES] += t.solves;
     part[TL_PART_FAILURES] += t.failures;
+    part[TL_PART_SAVES] += t.saves;
 }
 
 // u += W r of a row.
@@ -284,7 +301,8 @@ static tl_balls_sweep sweep_balls(const tl_splitting *s) {
                             .z = s->z,
                             .r = s->r,
                             .change = s->change,
-                            .push = s->push};
+                            .push = s->push,
+                            .glide = s->glide};
 }
 
 static void sweep_balls_chunk(const tl_sweep *sweep, int32_t chunk, bool backwards) {
@@ -342,6 +360,27 @@ SWEEP_FORMS(2)
 SWEEP_FORMS(3)
 SWEEP_FORMS(6)
 
+// The change of one block that is as good as none, in the unit of the measure: for those that add
+// up, what one block may contribute, were all to contribute the same.
+static double sweep_settled(const tl_splitting *s) {
+    const tl_splitting_options *opt = s->base.options;
+    const talus_problem *p = s->w.problem;
+    const double allowed = opt->sleep_level * opt->common.tolerance;
+    switch ((tl_measure)opt->common.stop) {
+    case TL_MEASURE_RESIDUAL:
+        return allowed * s->scale;
+    case TL_MEASURE_FB:
+        return sqrt(allowed);
+    case TL_MEASURE_CHANGE:
+    case TL_MEASURE_STEP:
+        return allowed;
+    case TL_MEASURE_NATURAL:
+    case TL_MEASURE_BIPOTENTIAL:
+        break;
+    }
+    return allowed * fmax(1.0, p->q_norm) / sqrt(fmax(1.0, p->count));
+}
+
 void tl_sweep_init(tl_sweep *sweep, tl_splitting *s) {
     const tl_splitting_options *opt = s->base.options;
     const talus_problem *p = s->w.problem;
@@ -357,10 +396,12 @@ void tl_sweep_init(tl_sweep *sweep, tl_splitting *s) {
         .quick = s->local->forms == &tl_local_hybrid,
         .lanes = s->lanes ? s->local->forms->lanes[index] : NULL,
         .relaxation = opt->relaxation / s->crowding,
-        // What one block may contribute to the natural residual, were all to contribute the same.
-        .settled = opt->sleep_level * opt->common.tolerance * fmax(1.0, p->q_norm) /
-                   sqrt(fmax(1.0, p->count)),
+        .settled = sweep_settled(s),
+        .weighed = opt->common.stop == TL_MEASURE_RESIDUAL,
+        .least =
+            opt->local_tolerance > 0.0 ? sqrt(opt->local_absolute) / opt->local_tolerance : 0.0,
         .sleep = opt->sleep,
+        .open = s->jacobi ? 0 : opt->open,
         .symmetric = opt->symmetric,
         .chunk = s->round ? sweep_balls_chunk : chunk[index],
         .check = s->round ? sweep_balls_check : check[index],
@@ -377,17 +418,22 @@ static void sweep_part(const tl_plan *plan, int32_t colour, tl_team *team, int r
     *end += first;
 }
 
+void tl_sweep_rest(const tl_splitting *s, int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; k++)
+        if (!s->round || k % TL_BALL_BODY < TL_BALL_MOVES) s->z[k] = 0.0;
+}
+
 // z = N Hᵀ r from scratch, colour by colour so that no two threads meet in an unknown. Where r has
 // not changed (`shed`), z only sheds its drift, which is no part of its change since `z_before`:
 // counted in, it would be carried on by the momentum, and grow from one rebuilding to the next.
 static void sweep_rebuild(const tl_splitting *s, bool shed, tl_team *team, int rank) {
     const bool before = shed && s->z_before;
-    int64_t begin, end;
+    int64_t begin, end, first_own, last_own;
     tl_share(s->w.dof, tl_team_size(team), rank, &begin, &end);
-    for (int64_t k = begin; k < end; k++) {
-        if (before) s->z_before[k] -= s->z[k];
-        s->z[k] = 0.0;
-    }
+    tl_share(before ? tl_splitting_spread(s) : 0, tl_team_size(team), rank, &first_own, &last_own);
+    for (int64_t k = first_own; k < last_own; k++) s->z_before[k] -= s->z[tl_splitting_place(s, k)];
+    if (before) tl_barrier(team);
+    tl_sweep_rest(s, begin, end);
     tl_barrier(team);
     for (int32_t colour = 0; colour < s->plan.colour_count; colour++) {
         int64_t first, last;
@@ -395,11 +441,11 @@ static void sweep_rebuild(const tl_splitting *s, bool shed, tl_team *team, int r
         for (int64_t c = first; c < last; c++) sweep_spread_chunk(s, (int32_t)c);
         tl_barrier(team);
     }
-    for (int64_t k = begin; before && k < end; k++) s->z_before[k] += s->z[k];
+    for (int64_t k = first_own; k < last_own; k++) s->z_before[k] += s->z[tl_splitting_place(s, k)];
 }
 
 void tl_sweep_rebuild(const tl_splitting *s) {
-    memset(s->z, 0, (size_t)s->w.dof * sizeof *s->z);
+    tl_sweep_rest(s, 0, s->w.dof);
     for (int32_t c = 0; c < s->plan.chunk_count; c++) sweep_spread_chunk(s, c);
 }
 

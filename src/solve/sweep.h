@@ -15,6 +15,7 @@ enum {
     TL_PART_TANGENT,  // max |Δr_T|
     TL_PART_SOLVES,   // counts, over the whole solve
     TL_PART_FAILURES,
+    TL_PART_SAVES,
     TL_PARTS = 8 // one cache line a chunk, so that threads do not share lines
 };
 
@@ -27,8 +28,11 @@ typedef struct tl_sweep {
     double relaxation;
     double share;   // of the momentum, which sweeps over balls bring about themselves,
     bool nesterov;  // and its rule
-    double settled; // |Δr| below which a block goes to sleep
+    double settled; // |Δr| below which a block goes to sleep,
+    bool weighed;   // or √λ_i |Δr|
+    double least;   // of tl_local
     int32_t sleep;
+    int32_t open; // sweeps that a block without impulse or momentum is passed over
     bool symmetric;
     bool at_rest; // r = 0: the first check needs no product
     void (*chunk)(const struct tl_sweep *, int32_t chunk, bool backwards); // by dimension
@@ -38,6 +42,8 @@ typedef struct tl_sweep {
 void tl_sweep_init(tl_sweep *sweep, tl_splitting *s);
 /// W r of one row at the solver's r (and z).
 void tl_sweep_product(const tl_splitting *s, int32_t row, double *u);
+/// Entries begin … end − 1 of z of bodies that get no impulse: 0, but for their masses.
+void tl_sweep_rest(const tl_splitting *s, int64_t begin, int64_t end);
 /// z = N Hᵀ r by the caller alone.
 void tl_sweep_rebuild(const tl_splitting *s);
 /// Sweep number `index` over all blocks. Ends with a barrier.

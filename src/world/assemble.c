@@ -68,6 +68,22 @@ void tl_stage_clear(talus_context *ctx, tl_stage *s) {
     *s = (tl_stage){0};
 }
 
+enum { STAGE_LEAN = 1024 }; // contacts from which on a bed of balls is kept lean
+
+// What the last step has left, where that was lean: memory that the next one wants for other things
+// first.
+static void stage_sweep_out(talus_world *w) {
+    tl_stage *s = &w->stage;
+    void *const left[] = {s->h_start, s->h_body, s->arm, s->back, s->w, s->mu, s->r, s->given};
+    tl_contacts_forget(w->ctx, &w->contacts);
+    if (w->problem) tl_problem_rest(w->problem, true);
+    for (size_t k = 0; k < sizeof left / sizeof *left; k++) tl_free(w->ctx, left[k]);
+    s->h_start = NULL;
+    s->h_body = NULL;
+    s->back = NULL;
+    s->arm = s->w = s->mu = s->r = s->given = NULL;
+}
+
 // ---- models ------------------------------------------------------------------------------------
 
 static talus_status stage_place(talus_world *w, const tl_step *step) {
@@ -89,6 +105,17 @@ static int32_t stage_rows(const talus_world *w) {
     for (int k = 0; k < w->model_count; k++)
         if (stage_block_count(w->model[k]) > 0) return tl_stage_idle_size(w);
     return w->def.dim;
+}
+
+// Masses, forces and velocities of all groups.
+static void stage_move(talus_world *w, const tl_step *step) {
+    const tl_stage *s = &w->stage;
+    for (int k = 0; k < w->model_count; k++) {
+        const tl_model *m = w->model[k];
+        const int32_t group = s->first_group[k], at = s->group_start[group];
+        m->ops->motion(m, step, s->diagonal, s->mass + s->mass_at[group], s->f + at,
+                       s->before + at);
+    }
 }
 
 // Groups and their unknowns, masses, forces and velocities.
@@ -127,12 +154,7 @@ static talus_status stage_motion(talus_world *w, const tl_step *step) {
     memset(s->acting, 0, (size_t)s->groups);
     TL_TRY(
         stage_reserve_motion(w->ctx, s, s->dof + idle * size + 1, mass + idle * size * size + 1));
-    for (int k = 0; k < w->model_count; k++) {
-        const tl_model *m = w->model[k];
-        const int32_t group = s->first_group[k], at = s->group_start[group];
-        m->ops->motion(m, step, s->diagonal, s->mass + s->mass_at[group], s->f + at,
-                       s->before + at);
-    }
+    stage_move(w, step);
     return TALUS_OK;
 }
 
@@ -359,6 +381,7 @@ static bool stage_contact(const stage_fill *f, int32_t i) {
         offset[0] += t->gap / f->step->h;
         return true;
     }
+    if (pair->restitution == 0.0 && pair->restitution_t == 0.0) return true;
     double prior[3];
     memcpy(prior, given, sizeof prior);
     if (a >= 0)
@@ -450,9 +473,42 @@ static talus_status stage_blocks(talus_world *w, const tl_step *step) {
     return TALUS_OK;
 }
 
+// Whether this may turn out to be a large bed of balls, at every contact one at least.
+static bool stage_may_be_lean(const talus_world *w) {
+    const tl_stage *s = &w->stage;
+    if (w->def.dim != 3 || s->contacts < STAGE_LEAN || w->model_count > 1 || w->joints.count > 0)
+        return false;
+    for (int32_t i = 0; i < s->contacts; i++)
+        if (w->rigid->swing[s->touch[i].a] != 0.0 && w->rigid->swing[s->touch[i].b] != 0.0)
+            return false;
+    return true;
+}
+
+// Keep of the touches what the lean stage needs.
+static talus_status stage_slim(talus_world *w) {
+    tl_stage *s = &w->stage;
+    tl_contacts *c = &w->next;
+    TL_TRY(tl_contacts_begin(w->ctx, c, s->contacts));
+    for (int32_t i = 0; i < s->contacts; i++) {
+        const tl_touch *t = s->touch + i;
+        c->a[i] = t->a;
+        c->b[i] = t->b;
+        c->feature[i] = t->feature;
+        c->gap[i] = t->gap;
+        tl_copy3(t->normal, c->normal + 3 * (int64_t)i);
+    }
+    s->touch = NULL;
+    tl_collide_rest(w->collide, true);
+    tl_free(w->ctx, s->pose);
+    s->pose = NULL;
+    return TALUS_OK;
+}
+
 // The problem of the contacts that were found.
 static talus_status stage_problem(talus_world *w, const tl_step *step) {
     tl_stage *s = &w->stage;
+    s->lean = stage_may_be_lean(w);
+    if (s->lean) tl_collide_rest(w->collide, false);
     s->size = stage_rows(w);
     TL_TRY(stage_motion(w, step));
     TL_TRY(tl_ties_fill(w, step));
@@ -466,17 +522,21 @@ static talus_status stage_problem(talus_world *w, const tl_step *step) {
         TL_TRY(TL_RESERVE(w->ctx, (int64_t)s->blocks + 1, &s->ties.held));
         memset(s->ties.held, 0, (size_t)s->blocks + 1);
     }
-    TL_TRY(tl_contacts_reserve(w->ctx, &w->contacts, s->contacts));
     TL_TRY(stage_blocks(w, step));
     tl_ties_blocks(w, step);
-    return TALUS_OK;
+    s->lean = s->lean && s->balls;
+    s->step = *step;
+    if (s->lean) return stage_slim(w);
+    tl_contacts_clear(w->ctx, &w->next);
+    return tl_contacts_reserve(w->ctx, &w->contacts, s->contacts);
 }
 
-talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
-                           double *detect_seconds) {
+talus_status tl_stage_detect(talus_world *w, const tl_step *step, double reach,
+                             double *detect_seconds) {
     tl_stage *s = &w->stage;
     const int32_t threads = w->def.threads;
     int64_t count;
+    if (s->lean) stage_sweep_out(w);
     TL_TRY(tl_team_reserve(w->ctx, threads));
     TL_TRY(tl_rods_items(w));
     TL_TRY(stage_place(w, step));
@@ -488,7 +548,12 @@ talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
                (long long)count);
     s->contacts = (int32_t)count;
     TL_TRY(tl_rods_filter(w, step));
-    TL_TRY(tl_ties_filter(w));
+    return tl_ties_filter(w);
+}
+
+talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
+                           double *detect_seconds) {
+    TL_TRY(tl_stage_detect(w, step, reach, detect_seconds));
     TL_TRY(stage_meet(w, step));
     return stage_problem(w, step);
 }
@@ -501,7 +566,7 @@ talus_status tl_stage_leave_out(talus_world *w, const tl_step *step) {
 // ---- start and definition ----------------------------------------------------------------------
 
 // −1, 0, 1 as contact i of the last step comes before, is, or comes after the touch.
-static int stage_compare(const tl_contacts *c, int32_t i, const tl_touch *t) {
+static int stage_compare(const tl_contacts *c, int32_t i, const tl_stage_contact *t) {
     if (c->a[i] != t->a) return c->a[i] < t->a ? -1 : 1;
     if (c->b[i] != t->b) return c->b[i] < t->b ? -1 : 1;
     return c->feature[i] == t->feature ? 0 : c->feature[i] < t->feature ? -1 : 1;
@@ -522,11 +587,12 @@ void tl_stage_warm_start(talus_world *w, const tl_step *step) {
                                           s->r + (int64_t)s->first_block[k] * s->size);
     int32_t old = 0;
     for (int32_t i = 0; i < s->contacts; i++) { // both lists are sorted
-        while (old < c->count && stage_compare(c, old, s->touch + i) < 0) old++;
+        const tl_stage_contact t = tl_stage_get(w, i);
+        while (old < c->count && stage_compare(c, old, &t) < 0) old++;
         if (old == c->count) return;
-        if (stage_compare(c, old, s->touch + i) != 0) continue;
+        if (stage_compare(c, old, &t) != 0) continue;
         double frame[9];
-        tl_frame(dim, s->touch[i].normal, frame);
+        tl_frame(dim, t.normal, frame);
         for (int32_t k = 0; k < dim; k++)
             s->r[(int64_t)i * s->size + k] =
                 scale * tl_dot3(frame + 3 * k, c->impulse + 3 * (int64_t)old);
@@ -544,6 +610,49 @@ void tl_stage_prior(const talus_world *w, int32_t i, double *out) {
     }
 }
 
+// ---- lean --------------------------------------------------------------------------------------
+
+// What the law sees besides H v at contact i, from the lean stage.
+static void stage_offset(const talus_world *w, int32_t i) {
+    const tl_stage *s = &w->stage;
+    const tl_stage_contact t = tl_stage_get(w, i);
+    const talus_material_def *pair = w->materials.pair +
+                                     (int64_t)w->item_material[t.a] * w->materials.count +
+                                     w->item_material[t.b];
+    double *offset = s->w + 3 * (int64_t)i, prior[TL_STAGE_ROWS] = {0.0};
+    for (int k = 0; k < 3; k++) offset[k] = tl_stage_given(s, 3 * (int64_t)i + k);
+    if (w->def.scheme != TALUS_SCHEME_MOREAU_JEAN) {
+        offset[0] += t.gap / s->step.h;
+    } else if (pair->restitution != 0.0 || pair->restitution_t != 0.0) {
+        tl_stage_prior(w, i, prior);
+        for (int k = 0; k < 3; k++)
+            offset[k] += (k == 0 ? pair->restitution : pair->restitution_t) * prior[k];
+    }
+}
+
+// Forces, velocities and offsets once more: the state is still the one they came from.
+static talus_status stage_lend(void *lender) {
+    talus_world *w = lender;
+    tl_stage *s = &w->stage;
+    TL_TRY(TL_RESERVE(w->ctx, s->dof + 1, &s->f));
+    TL_TRY(TL_RESERVE(w->ctx, s->dof + 1, &s->before));
+    TL_TRY(TL_RESERVE(w->ctx, 3 * (int64_t)s->contacts, &s->w));
+    stage_move(w, &s->step); // the masses stay as they are, to the bit
+    for (int32_t i = 0; i < s->contacts; i++) stage_offset(w, i);
+    tl_problem_lend(w->problem, s->f, s->w);
+    return TALUS_OK;
+}
+
+void tl_stage_rest(talus_world *w) {
+    tl_stage *s = &w->stage;
+    tl_problem_rest(w->problem, true);
+    tl_problem_take_back(w->problem, stage_lend, w);
+    tl_free(w->ctx, s->f);
+    tl_free(w->ctx, s->before);
+    tl_free(w->ctx, s->w);
+    s->f = s->before = s->w = NULL;
+}
+
 talus_global_def tl_stage_def(const talus_world *w) {
     const tl_stage *s = &w->stage;
     return (talus_global_def){
@@ -557,8 +666,8 @@ talus_global_def tl_stage_def(const talus_world *w) {
         .h_row_start = s->h_start,
         .h_body = s->h_body,
         .h_block = s->h_block,
-        .balls = {.normal = s->balls && s->contacts > 0 ? s->touch->normal : NULL,
-                  .stride = sizeof *s->touch / sizeof(double),
+        .balls = {.normal = s->balls && s->contacts > 0 ? tl_stage_get(w, 0).normal : NULL,
+                  .stride = s->lean ? 3 : sizeof *s->touch / sizeof(double),
                   .arm = s->arm,
                   .back = s->back},
         .borrow_h = true,

@@ -45,9 +45,10 @@ static void ledger_impact_contacts(const talus_world *w, talus_ledger *out) {
     const int32_t dim = w->def.dim;
     double impact = 0.0;
     for (int32_t i = 0; i < s->contacts; i++) {
-        const talus_material_def *pair =
-            w->materials.pair + (int64_t)w->item_material[s->touch[i].a] * w->materials.count +
-            w->item_material[s->touch[i].b];
+        const tl_stage_contact t = tl_stage_get(w, i);
+        const talus_material_def *pair = w->materials.pair +
+                                         (int64_t)w->item_material[t.a] * w->materials.count +
+                                         w->item_material[t.b];
         double prior[TL_STAGE_ROWS];
         tl_stage_prior(w, i, prior);
         for (int32_t k = 0; k < dim; k++) {

@@ -15,8 +15,11 @@ static talus_status penalty_arrays(talus_world *w, double h) {
         TL_TRY(tl_realloc(w->ctx, 0, 6 * (int64_t)room, sizeof(double), &w->given_motion));
         w->spring_room = room;
     }
-    for (int32_t i = w->spring_count; i < m->count; i++)
-        w->curvature[i] = tl_springs_curvature(w->def.dim, w->shape[w->item_shape[i]].def);
+    for (int32_t i = w->spring_count; i < m->count; i++) {
+        talus_shape_def ball;
+        const talus_shape_def *shape = tl_world_shape_def(w, w->item_shape[i], &ball);
+        w->curvature[i] = tl_springs_curvature(w->def.dim, shape);
+    }
     w->spring_count = m->count;
     for (int32_t i = 0; i < m->count; i++) {
         double *given = w->given_motion + 6 * (int64_t)i;

@@ -92,7 +92,8 @@ static talus_status rod_find_shape(talus_world *w, int32_t segment, int32_t *out
     enum { LOOKS = 16 };
     const talus_shape_def shape = tl_rods_shape(w->rods, segment);
     for (int32_t k = segment - 1; k >= 0 && k >= segment - LOOKS; k--) {
-        const talus_shape_def *other = w->shape[w->rod_shape[k]].def;
+        talus_shape_def ball;
+        const talus_shape_def *other = tl_world_shape_def(w, w->rod_shape[k], &ball);
         if (other->radius == shape.radius &&
             fabs(other->height - shape.height) <= ROD_SAME * shape.height) {
             *out = w->rod_shape[k];
@@ -193,7 +194,10 @@ static talus_status rod_add_item(talus_world *w, int32_t segment) {
     TL_TRY(tl_collide_add_item(w->collide, w->rod_shape[segment], -1 - rod, false, &index));
     if (def->self_contact) {
         tl_rods_arc(m, segment, &begin, &end);
-        tl_collide_set_arc(w->collide, index, begin, end, ROD_APART * def->radius);
+        const talus_status status =
+            tl_collide_set_arc(w->collide, index, begin, end, ROD_APART * def->radius);
+        if (status != TALUS_OK) tl_collide_drop_items(w->collide, index);
+        TL_TRY(status);
     }
     w->item_shape[item] = w->rod_shape[segment];
     w->item_material[item] = def->material;

@@ -74,9 +74,10 @@ talus_status tl_sand_obstacles(talus_world *w, const tl_obstacle **out, int32_t 
         const talus_material_def *pair = w->materials.pair +
                                          (int64_t)w->item_material[i] * w->materials.count +
                                          w->sand_material;
-        *o = (tl_obstacle){.item = i,
-                           .extent = tl_shape_extent(w->def.dim, w->shape[w->item_shape[i]].def),
-                           .friction = pair->friction};
+        talus_shape_def ball;
+        const talus_shape_def *shape = tl_world_shape_def(w, w->item_shape[i], &ball);
+        *o = (tl_obstacle){
+            .item = i, .extent = tl_shape_extent(w->def.dim, shape), .friction = pair->friction};
         tl_copy3(s->pose[i].x, o->centre);
     }
     *out = w->obstacle;

@@ -25,7 +25,8 @@ typedef struct save_tape {
 } save_tape;
 
 static void save_numbers(save_tape *t, double *x, int64_t n) {
-    if (t->out && n > 0) memcpy(t->out + t->at, x, (size_t)n * sizeof *x);
+    if (t->out && x && n > 0) memcpy(t->out + t->at, x, (size_t)n * sizeof *x);
+    for (int64_t k = 0; t->out && !x && k < n; k++) t->out[t->at + k] = 0.0; // nothing is known
     if (t->in && n > 0) memcpy(x, t->in + t->at, (size_t)n * sizeof *x);
     t->at += n;
 }
@@ -58,7 +59,8 @@ static void save_contacts(save_tape *t, tl_contacts *c) {
         c->a[i] = (int32_t)save_number(t, c->a[i]);
         c->b[i] = (int32_t)save_number(t, c->b[i]);
         c->feature[i] = (uint32_t)save_number(t, c->feature[i]);
-        c->status[i] = (uint8_t)save_number(t, c->status[i]);
+        const double status = save_number(t, c->status ? c->status[i] : 0.0);
+        if (c->status) c->status[i] = (uint8_t)status;
     }
     save_numbers(t, c->point, 3 * n);
     save_numbers(t, c->normal, 3 * n);
@@ -163,7 +165,12 @@ talus_status talus_world_load(talus_world *w, const double *in, int64_t count) {
     if (w->sand) TL_TRY(tl_sand_load(w->sand, in + count - sand, sand));
 
     // From here on nothing can fail.
+    if (w->stage.lean) { // the normals of its contacts go
+        talus_problem_destroy(w->problem);
+        w->problem = NULL;
+    }
     w->contacts.count = (int32_t)head.contacts;
+    w->contacts.nameless = false;
     w->contacts.h = head.contact_h;
     w->time = head.time;
     w->steps = (int64_t)head.steps;

@@ -5,6 +5,7 @@
 #include "base/timer.h"
 #include "base/vec3.h"
 #include "problem/problem_impl.h"
+#include "solve/solver_impl.h"
 #include "world/world_impl.h"
 #include <string.h>
 
@@ -49,6 +50,7 @@ static talus_status step_solve(talus_world *w, const tl_step *step, const talus_
     talus_certificate verdict = {0};
     const double begin = tl_seconds();
     tl_stage_warm_start(w, step);
+    if (s->lean) tl_stage_rest(w);
     if (s->blocks > 0) {
         TL_TRY(talus_solver_prepare(w->solver, p));
         TL_TRY(talus_solver_solve(w->solver, s->r, &info));
@@ -56,7 +58,9 @@ static talus_status step_solve(talus_world *w, const tl_step *step, const talus_
                    "step %lld: cancelled while solving", (long long)w->steps + 1);
     }
     const double solved = tl_seconds();
+    if (s->lean) tl_solver_rest(w->solver);
     TL_TRY(talus_certify(p, s->r, &verdict));
+    if (s->lean) tl_problem_rest(w->problem, false);
     s->u = p->work.u;
     s->after = p->work.v;
     out->solve_seconds = solved - begin;
@@ -88,7 +92,7 @@ static double step_look(talus_world *w) {
     tl_stage *s = &w->stage;
     double deepest = 0.0;
     for (int32_t i = 0; i < s->contacts; i++) {
-        deepest = fmax(deepest, -s->touch[i].gap);
+        deepest = fmax(deepest, -tl_stage_get(w, i).gap);
         bool acts = false;
         for (int32_t k = 0; k < w->def.dim; k++) acts |= s->r[(int64_t)i * s->size + k] != 0.0;
         if (acts) step_mark(s, i);
@@ -139,7 +143,10 @@ static talus_status step_solving(talus_world *w, const tl_step *step, double rea
     TL_TRY(status);
     TL_TRY(step_make_problem(w, step));
     out->assemble_seconds = tl_seconds() - begin - out->detect_seconds;
-    TL_TRY(step_solve(w, step, w->problem, out));
+    talus_status solved = step_solve(w, step, w->problem, out);
+    if (solved == TALUS_OK && w->stage.lean) solved = tl_contacts_complete(w->ctx, &w->next);
+    if (solved != TALUS_OK && w->stage.lean) step_drop_problem(w); // it may lack some of its arrays
+    TL_TRY(solved);
 
     // From here on nothing can fail.
     out->penetration = step_look(w);
@@ -157,6 +164,23 @@ static talus_status step_solving(talus_world *w, const tl_step *step, double rea
     out->joint_error = tl_joints_take(w, step);
     const tl_account end = tl_world_account(w);
     tl_ledger_close(w, after, &end, out);
+    return TALUS_OK;
+}
+
+talus_status talus_world_find_overlap(talus_world *w, talus_overlap *out) {
+    double seconds;
+    *out = (talus_overlap){.a = -1, .b = -1};
+    const tl_step step = step_begin(w);
+    TL_TRY(tl_stage_detect(w, &step, tl_world_touch(w), &seconds));
+    for (int32_t i = 0; i < w->stage.contacts; i++) {
+        const tl_touch *t = w->stage.touch + i;
+        if (!(t->gap < -tl_world_touch(w))) continue;
+        out->count++;
+        if (!(-t->gap > out->depth)) continue;
+        out->depth = -t->gap;
+        out->a = t->a;
+        out->b = t->b;
+    }
     return TALUS_OK;
 }
 

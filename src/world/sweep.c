@@ -161,8 +161,9 @@ static talus_status sweep_pair_length(talus_world *w, const tl_step *step, int32
     tl_sub3(p.a.v, p.b.v, d);
     p.speed = tl_norm3(d) + p.a.turning + p.b.turning;
     p.safe = SWEEP_SAFE * w->item_thin[i];
-    const talus_shape_kind kind_a = w->shape[w->item_shape[a]].def->kind,
-                           kind_b = w->shape[w->item_shape[b]].def->kind;
+    talus_shape_def ball;
+    const talus_shape_kind kind_a = tl_world_shape_def(w, w->item_shape[a], &ball)->kind,
+                           kind_b = tl_world_shape_def(w, w->item_shape[b], &ball)->kind;
     p.curved = p.a.turning + p.b.turning > 0.0 || kind_a == TALUS_SHAPE_MESH ||
                kind_b == TALUS_SHAPE_MESH || kind_a == TALUS_SHAPE_DRUM ||
                kind_b == TALUS_SHAPE_DRUM;

@@ -122,6 +122,7 @@ void talus_world_destroy(talus_world *w) {
     tl_collide_destroy(w->collide);
     tl_materials_clear(ctx, &w->materials);
     tl_contacts_clear(ctx, &w->contacts);
+    tl_contacts_clear(ctx, &w->next);
     tl_joints_clear(ctx, &w->joints);
     tl_stage_clear(ctx, &w->stage);
     tl_springs_destroy(w->springs);
@@ -129,8 +130,8 @@ void talus_world_destroy(talus_world *w) {
     tl_free(ctx, w->given_motion);
     tl_free(ctx, w->solver_name);
     for (int32_t k = 0; k < w->shape_count; k++) {
-        tl_free(ctx, w->shape[k].own);
-        tl_free(ctx, w->shape[k].mass);
+        if (w->shape[k]) tl_free(ctx, w->shape[k]->mass);
+        tl_free(ctx, w->shape[k]);
     }
     tl_free(ctx, w->shape);
     tl_free(ctx, w->item_shape);
@@ -160,36 +161,41 @@ static bool world_is_kept(const talus_shape_def *given, const talus_shape_def *k
            given->triangle_count == kept->triangle_count && given->part_count == kept->part_count;
 }
 
+const talus_shape_def *tl_world_shape_def(const talus_world *w, int32_t shape,
+                                          talus_shape_def *room) {
+    if (w->shape[shape]) return w->shape[shape]->def;
+    *room = (talus_shape_def){.kind = TALUS_SHAPE_SPHERE};
+    (void)tl_collide_shape(w->collide, shape, &room->radius);
+    return room;
+}
+
 talus_status talus_world_add_shape(talus_world *w, const talus_shape_def *shape, int32_t *out) {
     int32_t index;
+    double radius;
     if (w->shape_count == w->shape_room) {
         const int32_t room = w->shape_room + w->shape_room / 4 + 8;
         TL_TRY(tl_realloc(w->ctx, w->shape_count, room, sizeof *w->shape, &w->shape));
         w->shape_room = room;
     }
-    tl_world_shape *to = &w->shape[w->shape_count];
-    *to = (tl_world_shape){0};
-    TL_TRY(
-        TL_ALLOC(w->ctx, 1, &to->own)); // before the search has a shape that cannot be taken back
+    tl_world_shape *to = NULL; // before the search has a shape that cannot be taken back
+    TL_TRY(TL_ALLOC(w->ctx, 1, &to));
     const talus_status status = tl_collide_add_shape(w->collide, shape, &index);
-    const talus_shape_def *kept = NULL;
     if (status == TALUS_OK) {
-        kept = tl_collide_shape(w->collide, index);
-        *to->own = *shape;
-        to->own->point = kept->point;
-        to->own->triangle = kept->triangle;
-        to->own->part = kept->part;
+        const talus_shape_def ball = {.kind = TALUS_SHAPE_SPHERE, .radius = shape->radius};
+        const talus_shape_def *kept = tl_collide_shape(w->collide, index, &radius);
+        to->own = *shape;
+        to->own.point = kept ? kept->point : NULL;
+        to->own.triangle = kept ? kept->triangle : NULL;
+        to->own.part = kept ? kept->part : NULL;
+        to->def = kept && world_is_kept(shape, kept) ? kept : &to->own;
         to->extent = tl_shape_extent(w->def.dim, shape);
+        w->shape[w->shape_count++] = to;
+        if (out) *out = index;
+        if (kept || !world_is_kept(shape, &ball)) return TALUS_OK;
+        w->shape[index] = NULL;
     }
-    if (!kept || world_is_kept(shape, kept)) {
-        tl_free(w->ctx, to->own);
-        to->own = NULL;
-    }
-    TL_TRY(status);
-    to->def = to->own ? to->own : kept;
-    w->shape_count++;
-    if (out) *out = index;
-    return TALUS_OK;
+    tl_free(w->ctx, to);
+    return status;
 }
 
 talus_status talus_world_add_material(talus_world *w, const talus_material_def *material,
@@ -229,10 +235,11 @@ static talus_status world_check_enclosed(const talus_world *w, const talus_mass 
 // keeps the frame it was given in.
 static talus_status world_mass(talus_world *w, int32_t shape, bool moves, double density,
                                talus_mass *out, double *extent) {
-    tl_world_shape *own = &w->shape[shape];
-    const talus_shape_def *s = own->def;
-    *extent = own->extent;
-    if (s->kind <= TALUS_SHAPE_CYLINDER)
+    tl_world_shape *own = w->shape[shape];
+    talus_shape_def ball;
+    const talus_shape_def *s = tl_world_shape_def(w, shape, &ball);
+    *extent = own ? own->extent : s->radius;
+    if (!own || s->kind <= TALUS_SHAPE_CYLINDER)
         return talus_shape_mass(w->ctx, w->def.dim, s, density, out);
     if (s->kind == TALUS_SHAPE_MESH && !moves) {
         *out = (talus_mass){.mass = INFINITY,
@@ -261,7 +268,8 @@ talus_status talus_world_add_body(talus_world *w, const talus_body_def *body, in
     TL_REQUIRE(w->ctx, body->material >= 0 && body->material < w->materials.count, TALUS_ERR_ARG,
                "body: there is no material %d; there are %d", (int)body->material,
                (int)w->materials.count);
-    const talus_shape_def *shape = w->shape[body->shape].def;
+    talus_shape_def ball;
+    const talus_shape_def *shape = tl_world_shape_def(w, body->shape, &ball);
     talus_mass mass;
     tl_pose offset;
     const bool moves = body->motion.kind == TALUS_MOTION_FREE;
@@ -307,9 +315,10 @@ talus_status talus_world_set_force(talus_world *w, int32_t body, const double fo
 
 talus_status talus_world_set_motion(talus_world *w, int32_t body, const talus_motion_def *motion) {
     TL_TRY(world_check_body(w, body));
+    talus_shape_def ball;
     TL_REQUIRE(w->ctx,
                motion->kind != TALUS_MOTION_FREE || isfinite(w->rigid->weight[body]) ||
-                   w->shape[w->item_shape[body]].def->kind != TALUS_SHAPE_MESH,
+                   tl_world_shape_def(w, w->item_shape[body], &ball)->kind != TALUS_SHAPE_MESH,
                TALUS_ERR_ARG,
                "body %d: a mesh that was added as an obstacle has no mass; to let it go later, add "
                "it as a free body and give it a motion until then",
@@ -349,7 +358,8 @@ void talus_world_bodies(const talus_world *w, talus_body_view *out) {
 
 bool talus_world_shape_at(const talus_world *w, int32_t index, talus_shape_def *out) {
     if (index < 0 || index >= w->shape_count) return false;
-    *out = *w->shape[index].def;
+    talus_shape_def ball;
+    *out = *tl_world_shape_def(w, index, &ball);
     return true;
 }
 
@@ -402,7 +412,10 @@ static uint64_t world_hash_shape(const talus_world *w, const talus_shape_def *s,
 }
 
 static uint64_t world_hash_shapes(const talus_world *w, uint64_t seed) {
-    for (int32_t k = 0; k < w->shape_count; k++) seed = world_hash_shape(w, w->shape[k].def, seed);
+    for (int32_t k = 0; k < w->shape_count; k++) {
+        talus_shape_def ball;
+        seed = world_hash_shape(w, tl_world_shape_def(w, k, &ball), seed);
+    }
     const size_t n = (size_t)w->materials.count;
     return talus_hash(w->materials.pair, n * n * sizeof *w->materials.pair, seed);
 }

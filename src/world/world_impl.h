@@ -38,14 +38,29 @@ typedef struct tl_contacts {
     uint32_t *feature;
     double *point, *normal, *gap, *impulse, *velocity;
     uint8_t *status;
-    double h; // length of the step that the impulses are of
+    double h;      // length of the step that the impulses are of
+    bool nameless; // of each only key and impulse are there, see tl_contacts_forget
 } tl_contacts;
 
 talus_status tl_contacts_reserve(talus_context *ctx, tl_contacts *c, int64_t need) TALUS_MUST_CHECK;
 void tl_contacts_clear(talus_context *ctx, tl_contacts *c);
+/// Keep of every contact what the next step starts from, and nothing else.
+void tl_contacts_forget(talus_context *ctx, tl_contacts *c);
+/// Exact room for the keys, normals and gaps of `count` contacts, in place of what was there, and
+/// then for all the rest.
+talus_status tl_contacts_begin(talus_context *ctx, tl_contacts *c, int32_t count) TALUS_MUST_CHECK;
+talus_status tl_contacts_complete(talus_context *ctx, tl_contacts *c) TALUS_MUST_CHECK;
 
 /// The problem of the step in hand, as arrays. Kept between steps for their memory only.
+///
+/// Lean: of a large bed of balls, whose memory counts, nothing is kept for longer than it is
+/// wanted, and no number twice. Searching, solving and looking at the result take turns with the
+/// same memory. Of a touch the normal and the gap are kept, in `next` of the world, for the rest
+/// follows from them and the balls; what `motion` of the model gave is worked out again after the
+/// solve.
 typedef struct tl_stage {
+    bool lean;
+    tl_step step;         // lean: the one in hand
     tl_pose *pose;        // items
     int32_t *group_of;    // items: −1 where the motion is given
     int32_t *group_start; // groups + 1: first unknown
@@ -80,17 +95,17 @@ typedef struct tl_stage {
     int64_t idle_mass; // where the mass of the next idle group goes
     int64_t pad_mass;  // the same of the first contact's idle group
     tl_ties ties;
-    const tl_touch *touch; // contacts; borrowed from the search or from the ties
+    const tl_touch *touch; // contacts; borrowed from the search or from the ties. NULL: lean
     int32_t first_item[TL_WORLD_MODELS + 1], first_group[TL_WORLD_MODELS + 1];
     int32_t first_block[TL_WORLD_MODELS + 1]; // of those that models bring along
 } tl_stage;
 
-/// A shape as it was given.
+/// A shape as it was given, other than a ball with a radius and nothing else.
 typedef struct tl_world_shape {
     const talus_shape_def *def; // the search's copy, or `own`
-    talus_shape_def *own; // where the search keeps another; arrays belong to the search's copy
-    talus_mass *mass;     // with density 1; NULL where it has not been worked out
-    double extent;        // from its centre of mass
+    talus_shape_def own; // where the search keeps another; arrays belong to the search's copy
+    talus_mass *mass;    // with density 1; NULL where it has not been worked out
+    double extent;       // from its centre of mass
 } tl_world_shape;
 
 struct talus_world {
@@ -112,13 +127,14 @@ struct talus_world {
     int32_t sand_ball, sand_material;
     tl_obstacle *obstacle; // of the step in hand
     tl_materials materials;
-    tl_world_shape *shape;
+    tl_world_shape **shape; // NULL: a ball
     int32_t shape_count, shape_room;
     int32_t *item_shape, *item_material;
     double *item_thin; // continuous: half of the least width; infinite: unbounded. Otherwise NULL
     int32_t item_room;
     double smallest; // least extent of a bounded shape in use; infinite: none
     tl_contacts contacts;
+    tl_contacts next; // of the step in hand, where the stage is lean
     tl_joints joints;
     tl_stage stage;
     double time;
@@ -133,11 +149,17 @@ struct talus_world {
 
 // ---- world.c -----------------------------------------------------------------------------------
 
+/// A shape as it was given; that of a ball is written to `room`.
+const talus_shape_def *tl_world_shape_def(const talus_world *w, int32_t shape,
+                                          talus_shape_def *room);
 /// Room for what is kept of `count` items.
 talus_status tl_world_reserve_items(talus_world *w, int32_t count) TALUS_MUST_CHECK;
 
 // ---- assemble.c --------------------------------------------------------------------------------
 
+/// Find the contacts of the step: stage.touch and .contacts.
+talus_status tl_stage_detect(talus_world *w, const tl_step *step, double reach,
+                             double *detect_seconds) TALUS_MUST_CHECK;
 /// Find the contacts of the step and fill the stage with its problem. Changes nothing else.
 talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
                            double *detect_seconds) TALUS_MUST_CHECK;
@@ -150,6 +172,26 @@ talus_global_def tl_stage_def(const talus_world *w);
 talus_status tl_stage_reserve_items(talus_context *ctx, tl_stage *s,
                                     int64_t items) TALUS_MUST_CHECK;
 void tl_stage_clear(talus_context *ctx, tl_stage *s);
+
+/// Lean: give the memory back that a solve can do without. The problem, when it wants its part, and
+/// with it the certificate, has the stage take it again.
+void tl_stage_rest(talus_world *w);
+
+/// Contact i of the step in hand.
+typedef struct tl_stage_contact {
+    int32_t a, b;
+    uint32_t feature;
+    double gap;
+    const double *normal;
+} tl_stage_contact;
+
+static inline tl_stage_contact tl_stage_get(const talus_world *w, int32_t i) {
+    const tl_touch *t = w->stage.touch;
+    const tl_contacts *c = &w->next;
+    if (t) return (tl_stage_contact){t[i].a, t[i].b, t[i].feature, t[i].gap, t[i].normal};
+    return (tl_stage_contact){c->a[i], c->b[i], c->feature[i], c->gap[i],
+                              c->normal + 3 * (int64_t)i};
+}
 
 /// Share of given motions in number k of the relative velocities.
 static inline double tl_stage_given(const tl_stage *s, int64_t k) {

@@ -166,6 +166,17 @@ class Run(Case):
             spent = int(r["repeats"]) * float(r["seconds"])
             self.assertTrue(r["repeats"] == "5" or spent > 1e-3, r)
 
+    def test_options_behind_the_name(self):
+        """They are set: one sweep does not solve, and each choice has rows of its own."""
+        names = ["nlgs", "nlgs:local=enum", "nlgs:iterations=1:local=fb"]
+        self.bench(PROBLEMS / "arch.hdf5", "--solvers", ",".join(names), "--tol", "1e-8")
+        table = {r["solver"]: r for r in self.table()}
+        self.assertEqual(list(table), names)
+        self.assertEqual([solved(table[n]) for n in names], [True, True, False])
+        self.assertEqual(table[names[2]]["iterations"], "1")
+        self.bench(PROBLEMS / "arch.hdf5", "--solvers", ",".join(names), "--tol", "1e-8", "--resume")
+        self.assertEqual(len(self.table()), 3)
+
     def test_unsolved_is_a_result(self):
         run = self.bench(PROBLEMS / "hard" / "squeezed.hdf5", QUICK[0], "--solvers", "nlgs,vi-eg",
                          "--tol", "1e-4", "--time-limit", "0.1")
@@ -352,6 +363,10 @@ class Wrong(Case):
         self.refused([file, "--solvers", "ngls"], "'nlgs'", "talus help solvers")
         self.refused([file, "--solvers", "nlgs,"], "solver ''")
         self.refused([file, "--solvers", "nlgs,nlgs"], "twice")
+        self.refused([file, "--solvers", "ngls:local=fb"], "'nlgs'")
+        self.refused([file, "--solvers", "nlgs:lokal=fb"], "lokal", "'local'")
+        self.refused([file, "--solvers", "nlgs:local=bf"], "bf", "did you mean")
+        self.refused([file, "--solvers", "nlgs:local"], "NAME:KEY=VALUE")
         self.refused([file, "--tol", "1e-4,tiny"], "--tol", "tiny")
         self.refused([file, "--tol", "1e-4,0.0001"], "--tol", "twice")
         self.refused([file, "--tol", "0"], "--tol")

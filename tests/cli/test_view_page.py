@@ -39,6 +39,30 @@ run: {until: 1}
 """
 
 
+# Balls of several sizes, more than are drawn as squares, with periodic images.
+MANY = """\
+version: 1
+title: Many balls
+period: [1, 0, 0]
+materials: {rock: {friction: 0.6}}
+bodies: [{shape: half-space, material: rock}]
+grains:
+  - {fill: layers, region: {from: [0, 0, 1 mm], to: [1, 1, 1]}, spacing: 0.0277, radius: {law: uniform, low: 9 mm, high: 13.3 mm},
+     jitter: 0.2 mm, material: rock}
+run: {until: 1}
+"""
+
+UNEVEN = """\
+version: 1
+title: Small balls about a large one
+materials: {rock: {friction: 0.6}}
+bodies: [{shape: sphere, radius: 0.2, material: rock}]
+grains:
+  - {fill: random, count: 3000, region: {from: [-0.25, -0.25, -0.25], to: [0.25, 0.25, 0.25]}, radius: 7 mm, material: rock}
+run: {until: 1}
+"""
+
+
 def chromium():
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -163,9 +187,13 @@ class Page(Case):
     def test_page(self):
         rocks = self.room / "rocks.yaml"
         rocks.write_text(ROCKS)
+        many, uneven = self.room / "many.yaml", self.room / "uneven.yaml"
+        many.write_text(MANY)
+        uneven.write_text(UNEVEN)
         shots = BUILD / "viewer" / "shots"
         given = {"talus": TALUS, "chromium": chromium(), "recording": str(self.recording),
-                 "scene": str(self.scene), "solids": str(rocks), "bad": str(self.damaged()),
+                 "scene": str(self.scene), "solids": str(rocks), "many": str(many), "uneven": str(uneven),
+                 "bad": str(self.damaged()),
                  "live": str(self.room / "live.h5"), "shots": str(shots), "truth": self.truth(), **self.sand(),
                  **self.rods()}
         run = subprocess.run(

@@ -141,6 +141,7 @@ static void variants(void **state) {
     const fixture *f = *state;
     static const char *const options[] = {
         "order=coloured sleep=2 sleep_level=1e9",
+        "order=coloured open=3",
         "order=coloured symmetric=yes",
         "order=coloured relaxation=0.7 proximal=0.1",
         "order=coloured form=matrix-free symmetric=yes sleep=1 sleep_level=1e9",

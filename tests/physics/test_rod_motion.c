@@ -61,8 +61,8 @@ static void first_tone(void **state) {
     talus_world_destroy(w);
 }
 
-// A rod that swings widely keeps its energy with theta = ½ up to O(h²), and never gains any with
-// implicit steps.
+// A rod that swings widely keeps its energy with theta = ½ to rounding, whatever the step, and
+// never gains any with implicit steps.
 static double energy_error(double h) {
     enum { NODES = 17 };
     double x[3 * NODES], worst = 0.0;
@@ -86,9 +86,10 @@ static double energy_error(double h) {
 
 static void midpoint_keeps_energy(void **state) {
     (void)state;
-    const double error[2] = {energy_error(2e-4), energy_error(1e-4)};
-    assert_true(error[1] < 1e-3);
-    assert_true(error[1] < 0.35 * error[0]);
+    // hundreds to thousands of steps, each known to 1e-10 of a segment and, with Newton's method,
+    // much better
+    const double h[] = {1e-4, 2e-4, 2e-3};
+    for (int k = 0; k < 3; k++) rods_near("energy", energy_error(h[k]), 0.0, 1e-10);
 }
 
 static void implicit_gains_nothing(void **state) {
@@ -117,11 +118,13 @@ static void implicit_gains_nothing(void **state) {
     }
 }
 
-// A free rod that is bent and turns: momentum is kept to rounding, angular momentum up to O(h).
-static double angular_error(double h) {
+// A free rod that is bent and turns: momentum is kept to rounding, angular momentum up to O(h) with
+// implicit steps. With θ = ½ what is left does not depend on h: sections have inertia about the
+// tangent alone, which does not feel that the tangent turns.
+static double angular_error(talus_scheme scheme, double h) {
     enum { NODES = 21 };
     double x[3 * NODES];
-    talus_world_def def = worlds_def(3, TALUS_SCHEME_MOREAU_JEAN, h, 0.0);
+    talus_world_def def = worlds_def(3, scheme, h, 0.0);
     talus_world *w = worlds_create(&def);
     talus_rod_def rod = plain_rod(NODES, x, 0.3);
     for (int k = 0; k < NODES; k++) {
@@ -146,9 +149,10 @@ static double angular_error(double h) {
 
 static void free_rod_keeps_momentum(void **state) {
     (void)state;
-    const double error[2] = {angular_error(2e-4), angular_error(1e-4)};
-    assert_true(error[1] < 2e-3);
-    assert_true(error[1] < 0.6 * error[0]);
+    const double error[2] = {angular_error(TALUS_SCHEME_FIXED_POINT, 2e-4),
+                             angular_error(TALUS_SCHEME_FIXED_POINT, 1e-4)};
+    if (!(error[1] < 0.6 * error[0])) fail_msg("%g after %g", error[1], error[0]);
+    rods_near("theta = 1/2", angular_error(TALUS_SCHEME_MOREAU_JEAN, 1e-4), 0.0, 2e-3);
 }
 
 // Drag: a rod that falls across reaches the speed m g / drag; damping: its work is in the ledger.

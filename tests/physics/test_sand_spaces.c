@@ -16,6 +16,17 @@
 
 static const double gravity = SANDS_GRAVITY;
 
+// How fast sand at rest may be after a step of length h that was solved to a residual of `eps`. At
+// a point that holds, the residual is |u| λ^−½ over the largest |q| λ^−½ there is without stresses,
+// and this is at the floor, where the fall g h of one step makes the rate g h/cell, if the sand is
+// `packed`: else it is the room of points at the surface. So rates are at
+// most eps g h/cell times the root of a ratio of two λ, and λ goes with the volume of a point: 8
+// between the middle and a corner. Speeds are rates times cells, added up over the height, along
+// dim axes: √8 √3 < 10 of eps g h for each layer of nodes.
+static double rest_speed(double eps, double h, int layers) {
+    return 10.0 * layers * eps * gravity * h;
+}
+
 // Sand at rest in every space: it does not move, and the vertical stress does the virtual work of
 // the weight when all is stretched, Σ_p V_p σ_zz = ρ g Σ_i m_i z_i. (Where more stresses than nodes
 // share a cell, single ones are not determined.)
@@ -28,6 +39,7 @@ static void weight(void **state) {
             talus_world *w = worlds_create(&def);
             talus_sand_def s = sands_box(4, dim == 2 ? 8 : 3, 8);
             s.stress = (talus_stress)space;
+            s.packed = true;
             WORLDS_OK(talus_world_add_sand(w, &s));
             sands_heap f = {dim, {0}, {4, 3, 5}, s.fraction, 2, {0}};
             if (dim == 2) f.high[1] = 5;
@@ -44,7 +56,8 @@ static void weight(void **state) {
                 lifted += s.density * gravity * volume * z * s.cell;
             }
             assert_true(fabs(stretched - lifted) < 1e-3 * lifted);
-            for (int64_t i = 0; i < 3 * v.count; i++) assert_true(fabs(v.velocity[i]) < 1e-4);
+            for (int64_t i = 0; i < 3 * v.count; i++)
+                assert_true(fabs(v.velocity[i]) < rest_speed(def.tolerance, def.step, 6));
             talus_world_destroy(w);
         }
 }
@@ -62,20 +75,38 @@ static talus_world *column(const talus_sand_def *law, int32_t threads) {
     return w;
 }
 
+// Space of each particle over that of its grains when they are as dense as can be, by id.
+static void looseness(const talus_world *w, double fraction, double *out) {
+    const talus_sand_view v = sands_look(w);
+    for (int64_t i = 0; i < v.count; i++) {
+        const double *f = v.frame + 9 * i;
+        out[v.id[i]] = 4.0 * sqrt(f[0] * f[4] - f[1] * f[3]) * fraction / v.volume[i];
+    }
+}
+
 // A column falls: energy never rises by more than the solver leaves, mass is kept, and it runs as
-// far whatever the space, to three cells. Where there are more stresses than nodes the sand stays
-// less dense than it may, and the heap higher. And a run that is taken up again in the middle, with
+// far whatever the space, to three cells. And a run that is taken up again in the middle, with
 // other threads, has the same bits.
+// With stresses at particles none closes up by more than it may: with the looseness s the law lets
+// h div u be no less than −max(0, s − 1), and frames follow the flow exactly, so that in a step
+//     s⁺ >= s exp(−max(0, s − 1)),
+// up to what the solver leaves: 1e-6 of the fastest rate there is, for which h div u <= 2 dim = 4
+// (theory, what a tolerance means), times the root of a ratio of λ, here of volumes and thus 1.
 static void columns(void **state) {
     (void)state;
-    double top[3], front[3];
+    enum { PARTICLES = 6 * 8 * 4 };
+    double front[3], loose[2][PARTICLES];
     for (int space = TALUS_STRESS_Q1; space <= TALUS_STRESS_PARTICLE; space++) {
         talus_sand_def s = sands_box(40, 12, 1);
         s.stress = (talus_stress)space;
         talus_world *w = column(&s, 1), *again = column(&s, 2);
         double energy = INFINITY, start = 0.0, *numbers = NULL;
-        for (int k = 0; k < 120; k++) {
+        for (int k = 0; k < 50; k++) {
+            looseness(w, s.fraction, loose[0]);
             const talus_ledger l = worlds_step(w);
+            looseness(w, s.fraction, loose[1]);
+            for (int i = 0; space == TALUS_STRESS_PARTICLE && i < PARTICLES; i++)
+                assert_true(loose[1][i] >= loose[0][i] * exp(-fmax(0.0, loose[0][i] - 1.0)) - 4e-6);
             if (k == 0) start = l.kinetic + l.potential;
             assert_true(l.kinetic + l.potential <= energy + 1e-5 * start);
             energy = l.kinetic + l.potential;
@@ -85,21 +116,17 @@ static void columns(void **state) {
                 assert_true(talus_world_save(w, numbers) == count);
                 WORLDS_OK(talus_world_load(again, numbers, count));
             }
-            if (k > 30 && k <= 60) worlds_step(again);
-            if (k == 60) assert_true(talus_world_hash(w) == talus_world_hash(again));
+            if (k > 30 && k <= 38) worlds_step(again);
+            if (k == 38) assert_true(talus_world_hash(w) == talus_world_hash(again));
         }
         const talus_sand_view v = sands_look(w);
         assert_true(fabs(sands_total(&v) - 0.6 * 0.48) < 1e-13);
-        top[space] = sands_top(&v, 1);
         front[space] = sands_top(&v, 0);
         free(numbers);
         talus_world_destroy(w);
         talus_world_destroy(again);
     }
-    for (int k = 1; k < 3; k++) {
-        assert_true(top[k] > top[0] && top[k] < 0.8);
-        assert_true(fabs(front[k] - front[0]) < 0.3);
-    }
+    for (int k = 1; k < 3; k++) assert_true(fabs(front[k] - front[0]) < 0.3);
 }
 
 // ---- grains that are not round -----------------------------------------------------------------
@@ -217,18 +244,23 @@ static void yield(void **state) {
     }
 }
 
-// Grains whose normals are even and only turn are round: the column falls as without. Grains that
-// lie flat, and shear along their sides with less friction, let it run farther; energy never rises.
+// Grains whose normals are even and only turn are round: the column falls as without, to half a
+// cell. Grains that lie flat have less friction in all directions: with their normals along e and
+// a = 0.5 it is (1 − a)(1 + a) = 0.75 of that of round grains for shear along e, and for pure shear
+// in its axes, with N = diag(1/1.5, 2), 2/(1.5⁻² + 2²) = 0.45; the column runs at least as far as
+// with round grains, and no farther than with 0.45 of their friction. Energy never rises.
 static void flat_grains(void **state) {
     (void)state;
-    double front[3];
-    for (int kind = 0; kind < 3; kind++) {
+    enum { EVEN, ROUND, FLAT, SMOOTH, KINDS };
+    double front[KINDS];
+    for (int kind = 0; kind < KINDS; kind++) {
         talus_sand_def s = sands_box(40, 12, 1);
-        s.anisotropy = kind == 0 ? 0.0 : 0.5;
-        s.elongation = kind == 2 ? 0.9 : 0.0;
+        s.anisotropy = kind == EVEN || kind == FLAT ? 0.5 : 0.0;
+        s.elongation = kind == FLAT ? 0.9 : 0.0;
+        if (kind == SMOOTH) s.friction *= 0.45;
         talus_world *w = column(&s, 1);
         double energy = INFINITY, start = 0.0;
-        for (int k = 0; k < 120; k++) {
+        for (int k = 0; k < 80; k++) {
             const talus_ledger l = worlds_step(w);
             if (k == 0) start = l.kinetic + l.potential;
             assert_true(l.kinetic + l.potential <= energy + 1e-5 * start);
@@ -236,25 +268,22 @@ static void flat_grains(void **state) {
         }
         const talus_sand_view v = sands_look(w);
         front[kind] = sands_top(&v, 0);
-        assert_true((v.orient != NULL) == (kind > 0));
+        assert_true((v.orient != NULL) == (s.anisotropy > 0.0));
         talus_world_destroy(w);
     }
-    assert_true(fabs(front[1] - front[0]) < 0.05);
-    assert_true(front[2] > front[0] + 0.03);
+    assert_true(fabs(front[EVEN] - front[ROUND]) < 0.05);
+    assert_true(front[FLAT] > front[ROUND] && front[FLAT] < front[SMOOTH]);
 }
 
 // ---- creep ------------------------------------------------------------------------------------
 
 // A heap with slopes of 1 in 3, well below its friction, is put down and left: after 1 000 steps it
-// moves no faster than the solver's tolerance times what it would fall in a step, and it is where
-// it was.
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
+// moves no faster than the solver's tolerance lets sand at rest move in one, and is where it was to
+// as much in each of them. Its surface cells are not full: with stresses at nodes the sand has to
+// be `packed`.
 static void creep(void **state) {
     (void)state;
+    enum { STEPS = 1000, LAYERS = 5 };
     for (int particle = 0; particle < 2; particle++) {
         talus_world_def def = sands_world(2, 4e-3);
         def.tolerance = 1e-7;
@@ -262,6 +291,7 @@ static void creep(void **state) {
         talus_sand_def s = sands_box(30, 8, 1);
         s.friction = 0.6;
         s.stress = particle ? TALUS_STRESS_PARTICLE : TALUS_STRESS_Q1;
+        s.packed = !particle;
         s.face[1][0] = TALUS_FACE_STICK;
         WORLDS_OK(talus_world_add_sand(w, &s));
         for (int i = 0; i < 60 * 16; i++) {
@@ -271,22 +301,13 @@ static void creep(void **state) {
         }
         const talus_sand_view before = sands_look(w);
         const double height = sands_top(&before, 1), front = sands_top(&before, 0);
-        for (int k = 0; k < 1000; k++) assert_false(worlds_step(w).missed);
+        for (int k = 0; k < STEPS; k++) assert_false(worlds_step(w).missed);
         const talus_sand_view v = sands_look(w);
-        double *speed = malloc((size_t)v.count * sizeof *speed);
+        const double slow = rest_speed(def.tolerance, def.step, LAYERS);
         for (int64_t i = 0; i < v.count; i++)
-            speed[i] = hypot(v.velocity[3 * i], v.velocity[3 * i + 1]);
-        qsort(speed, (size_t)v.count, sizeof *speed, ascending);
-        if (particle) {
-            assert_true(speed[v.count - 1] < def.tolerance);
-            assert_true(fabs(sands_top(&v, 1) - height) < 1e-6);
-            assert_true(fabs(sands_top(&v, 0) - front) < 1e-6);
-        } else {
-            assert_true(speed[v.count / 2] < 1e-4);
-            assert_true(speed[v.count - 1] < 5e-3);
-            assert_true(fabs(sands_top(&v, 1) - height) < 0.3 * s.cell);
-        }
-        free(speed);
+            assert_true(hypot(v.velocity[3 * i], v.velocity[3 * i + 1]) < slow);
+        assert_true(fabs(sands_top(&v, 1) - height) < STEPS * def.step * slow);
+        assert_true(fabs(sands_top(&v, 0) - front) < STEPS * def.step * slow);
         talus_world_destroy(w);
     }
 }

@@ -55,6 +55,16 @@ static double energy_at(const tl_discrete *d, const double *p, double s) {
     return tl_discrete_energy(&moved);
 }
 
+static tl_discrete_parts parts_of(const tl_discrete *d, double theta) {
+    return (tl_discrete_parts){.theta = theta,
+                               .share = theta,
+                               .force = d->force,
+                               .gauss = d->gauss,
+                               .tension = d->stiff,
+                               .other = d->implicit,
+                               .general = d->general};
+}
+
 static void forces_are_those_of_the_energy(void **state) {
     (void)state;
     tl_rng rng = {5};
@@ -64,7 +74,10 @@ static void forces_are_those_of_the_energy(void **state) {
         const size_t band = (size_t)d->full * TL_DISCRETE_BAND;
         double p[4 * (NODES + 2)], first = 0.0, second = 0.0, product[4 * (NODES + 2)] = {0};
         for (int32_t k = 0; k < d->full; k++) p[k] = (k % 4 < 3 ? 0.01 : 0.3) * tl_rng_normal(&rng);
-        tl_discrete_forces(d, d->force, d->gauss, d->stiff, d->implicit);
+        // of a step that goes nowhere; θ = ½ takes second derivatives as they are
+        memset(d->way, 0, (size_t)d->full * sizeof *d->way);
+        const tl_discrete_parts parts = parts_of(d, 0.5);
+        tl_discrete_secant(d, d->way, &parts);
         for (size_t k = 0; k < band; k++) d->stiff[k] += d->gauss[k] + d->implicit[k];
         tl_band_multiply(d->full, TL_DISCRETE_WIDTH, d->stiff, 1.0, p, product);
         for (int32_t k = 0; k < d->full; k++) {
@@ -78,6 +91,36 @@ static void forces_are_those_of_the_energy(void **state) {
         const double bend = (16.0 * (one + back) - (two + far) - 30.0 * at) / (12.0 * h * h);
         rods_near("slope", first, slope, 1e-6 * (fabs(slope) + at));
         rods_near("curvature", second, bend, 1e-5 * (fabs(bend) + at));
+        m->base.ops->destroy(&m->base);
+    }
+}
+
+// The secant: whatever the way, the mean stresses (θ = ½) do the work that elastic energy loses,
+// and those at the end (θ = 1) take more.
+static void secant_does_the_work(void **state) {
+    (void)state;
+    tl_rng rng = {8};
+    for (int trial = 0; trial < 60; trial++) {
+        tl_rods *m = crooked(&rng, (talus_rod_end)(trial % 3), (talus_rod_end)(trial / 3 % 3));
+        tl_discrete *d = m->rod[0]->own;
+        const double size = pow(10.0, -6.0 * tl_rng_unit(&rng)); // up to the length of segments
+        double way[4 * (NODES + 2)];
+        for (int32_t k = 0; k < d->full; k++)
+            way[k] = size * (k % 4 < 3 ? 0.02 : 0.5) * tl_rng_normal(&rng);
+        const double before = energy_at(d, way, 0.0), after = energy_at(d, way, 1.0);
+        for (int t = 0; t < 2; t++) {
+            const tl_discrete_parts parts = parts_of(d, t ? 1.0 : 0.5);
+            double taken = 0.0;
+            tl_discrete_tauten(d, 0.1, parts.theta); // some tension of these soft rods is much
+            do {
+                tl_discrete_secant(d, way, &parts);
+            } while (tl_discrete_slacken(d, parts.theta));
+            for (int32_t k = 0; k < d->full; k++) taken -= way[k] * d->force[k];
+            if (t)
+                assert_true(taken >= after - before - 1e-12 * (before + after));
+            else
+                rods_near("work", taken, after - before, 1e-12 * (before + after));
+        }
         m->base.ops->destroy(&m->base);
     }
 }
@@ -316,6 +359,7 @@ static void memory_that_runs_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(forces_are_those_of_the_energy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(secant_does_the_work, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_are_velocities, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bands, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bad_rods, set_up, tear_down),

@@ -254,7 +254,6 @@ export class App {
     /** Drawn for every picture of the screen, where something has changed. */
     tick(clock: number): void {
         if (!this.video.running) this.player.tick(clock);
-        this.show.prepare();
         this.stage.drawIfNeeded(clock);
     }
 }

@@ -6,7 +6,7 @@ import type {Frame, Sand} from "./wire";
 import {rodOf} from "./wire";
 
 /** No figure: drawn in grey. */
-export const NONE = -1e30;
+export const NONE = Math.fround(-1e30); // as arrays of single precision hold it
 
 export function speeds(frame: Frame): Float32Array {
     const out = new Float32Array(frame.count);
@@ -113,8 +113,16 @@ export function force(frame: Frame, k: number): number {
     return frame.h > 0 ? size / frame.h : size;
 }
 
+// The least (sign 1) or largest (-1) of the values.
+function extreme(values: Float32Array, sign: number): number {
+    let best = Infinity;
+    for (let i = 0; i < values.length; i++) if (values[i] !== NONE && sign * values[i] < best) best = sign * values[i];
+    return best < Infinity ? sign * best : NaN;
+}
+
 /** The value below which the part q of the values lies; NONE is passed over. */
 export function quantile(values: Float32Array, q: number): number {
+    if (q <= 0 || q >= 1) return extreme(values, q <= 0 ? 1 : -1);
     const most = 20000; // enough for a legend
     const stride = Math.max(1, Math.floor(values.length / most));
     const some: number[] = [];

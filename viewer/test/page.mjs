@@ -2,49 +2,18 @@
 // node page.mjs ROOM JSON: the page in a headless Chromium, as a person uses it. ROOM is the folder of the
 // build tree with the packages; JSON says where things are.
 // Prints one line per check; the exit status is the number of those that failed.
-import {spawn} from "node:child_process";
 import fs from "node:fs";
-import {createRequire} from "node:module";
-import os from "node:os";
 import path from "node:path";
+import {serve as start, withBrowser} from "./browser.mjs";
 
 const [room, json] = process.argv.slice(2);
 const given = JSON.parse(json);
-const {chromium} = createRequire(path.join(room, "package.json"))("playwright-core");
-
-const FLAGS = [
-    "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader", "--disable-dev-shm-usage",
-];
+const serve = (...words) => start(given.talus, ...words);
 let failures = 0;
 
 function check(what, ok, more = "") {
     if (!ok) failures++;
     console.log(`${ok ? "ok  " : "FAIL"} ${what}${ok || more === "" ? "" : `: ${more}`}`);
-}
-
-/** Start talus; its page's address and a way to end it. */
-async function serve(...words) {
-    const talus = spawn(given.talus, words, {stdio: ["ignore", "pipe", "pipe"]});
-    let said = "";
-    const url = await new Promise((found, failed) => {
-        const look = (data) => {
-            said += data;
-            const match = said.match(/http:\/\/[^/]+\/[0-9a-f]{32}\//);
-            if (match) found(match[0]);
-        };
-        talus.stdout.on("data", look);
-        talus.stderr.on("data", look);
-        talus.on("exit", () => failed(new Error(`talus ended: ${said}`)));
-    });
-    const end = () =>
-        new Promise((done) => {
-            talus.removeAllListeners("exit");
-            talus.on("exit", (code) => done(code));
-            talus.kill("SIGINT");
-        });
-    return {url, end};
 }
 
 /** A page that reports everything that goes wrong on it. */
@@ -221,6 +190,107 @@ async function solids(browser) {
     await end();
 }
 
+// The picture as it is, and with everything drawn that cannot be seen: which pixels differ, and how much was left out.
+const both = (page) =>
+    page.evaluate(() => {
+        const {stage, show} = window.talus;
+        const gl = stage.renderer.getContext();
+        const read = (hide) => {
+            stage.hide = hide;
+            stage.draw();
+            const data = new Uint32Array(gl.drawingBufferWidth * gl.drawingBufferHeight);
+            gl.readPixels(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(data.buffer));
+            return {data, drawn: show.balls.cloud.drawnCount};
+        };
+        const some = read(true);
+        const all = read(false);
+        stage.hide = true;
+        const empty = all.data[0];
+        return {
+            way: show.balls.cloud.points?.visible ? show.balls.cloud.points.material.defines : "squares",
+            differ: some.data.reduce((sum, x, k) => sum + (x !== all.data[k] ? 1 : 0), 0),
+            filled: all.data.reduce((sum, x) => sum + (x !== empty ? 1 : 0), 0) / all.data.length,
+            some: some.drawn,
+            all: all.drawn,
+        };
+    });
+
+// Very many balls: those that cannot be seen are left out, and no pixel tells.
+async function many(browser) {
+    const {url, end} = await serve("view", given.many);
+    const {page, wrong} = await open(browser, url);
+    await page.setViewportSize({width: 800, height: 560});
+    const set = (settings) => page.evaluate((s) => window.talus.settings.set(s), settings);
+    const nearer = (distance) =>
+        page.evaluate((d) => {
+            const {camera, controls} = window.talus.stage;
+            camera.position.sub(controls.target).setLength(d).add(controls.target);
+            controls.update();
+        }, distance);
+    const same = async (what, least, way) => {
+        const got = await both(page);
+        const fits = way === "squares" ? got.way === way : typeof got.way === "object" && "SMALL" in got.way === (way === "disks");
+        check(`left out or not, ${what} look the same`, got.differ === 0 && fits && got.filled > 0.1, JSON.stringify(got));
+        check(`${what} that are hidden are left out`, got.some < least * got.all && got.some > 50, JSON.stringify(got));
+    };
+    await set({colour: "id"});
+    const [low, high] = await page.locator(".legend-end").evaluateAll((list) => list.map((e) => Number(e.value)));
+    const count = await page.evaluate(() => window.talus.player.current.count);
+    check("numbers are from the first grain to the last", low === 1 && high === count - 1, `${low} ${high} ${count}`);
+    await same("many small balls", 0.5, "disks");
+    await set({images: true});
+    await same("periodic images", 0.5, "disks");
+    await set({images: false, section: true});
+    await same("balls that are cut", 0.9, "points");
+    await set({section: false, grainScale: 0.6, marks: true});
+    await same("balls with gaps", 0.99, "disks");
+    await set({grainScale: 1, marks: false});
+    await nearer(0.45);
+    await same("balls in view", 0.1, "points");
+    await set({section: true});
+    await nearer(0.2);
+    await same("large balls that are cut", 0.1, "squares");
+    await set({section: false});
+    await nearer(0.15);
+    await same("large balls", 0.1, "squares");
+    await page.keyboard.press("f");
+
+    const before = await pixels(page);
+    await page.mouse.move(200, 150);
+    await page.mouse.down();
+    await page.mouse.move(260, 170, {steps: 4});
+    await page.mouse.up();
+    await page.waitForTimeout(300);
+    check("a drag turns the camera", difference(before, await pixels(page)) > 300);
+    await shot(page, "many");
+    // The nearest ball of all is seen.
+    const front = await page.evaluate(() => {
+        const {list, cloud} = window.talus.show.balls;
+        const body = list[cloud.sieve.drawn[0]];
+        return {body, at: window.talus.whereIs(body)};
+    });
+    await page.mouse.click(front.at.x, front.at.y);
+    await page.waitForTimeout(300);
+    const marked = await page.evaluate(() => window.talus.show.balls.cloud.drawn.centre.slice(0, 3).join() === window.talus.player.current.position.slice(3 * window.talus.picked.index, 3 * window.talus.picked.index + 3).join() && window.talus.show.balls.cloud.uniforms.selected.value === 0);
+    const title = await page.locator("#inspector strong").textContent();
+    check("the ball that is clicked is picked and marked", title.includes(`${front.body}`) && marked, `${title} ${marked}`);
+    check("nothing went wrong on the page (many)", wrong.length === 0, wrong.join("; "));
+    await page.close();
+    await end();
+}
+
+// Small balls about a large one: some lie before its flanks, though behind what of it is nearest.
+async function uneven(browser) {
+    const {url, end} = await serve("view", given.uneven);
+    const {page, wrong} = await open(browser, url);
+    const got = await both(page);
+    check("small balls before and behind a large one", got.differ === 0 && got.some < 0.8 * got.all, JSON.stringify(got));
+    await shot(page, "uneven");
+    check("nothing went wrong on the page (uneven)", wrong.length === 0, wrong.join("; "));
+    await page.close();
+    await end();
+}
+
 // Sand as a continuum: as many balls as there should be, coloured by what is asked for.
 async function sand(browser) {
     const {url, end} = await serve("view", given.sand);
@@ -382,25 +452,14 @@ async function phone(browser) {
     await end();
 }
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "talus-chromium-"));
 fs.mkdirSync(given.shots, {recursive: true});
-const browser = await chromium.launchPersistentContext(folder, {
-    executablePath: given.chromium,
-    headless: true,
-    viewport: {width: 1080, height: 680},
-    colorScheme: "light",
-    args: FLAGS,
-});
-try {
-    for (const part of [recording, solids, sand, rods, live, malformed, phone]) {
+await withBrowser(room, given.chromium, {width: 1080, height: 680}, async (browser) => {
+    for (const part of [recording, solids, many, uneven, sand, rods, live, malformed, phone]) {
         try {
             await part(browser);
         } catch (error) {
             check(part.name, false, error.message);
         }
     }
-} finally {
-    await browser.close();
-    fs.rmSync(folder, {recursive: true, force: true});
-}
+});
 process.exit(Math.min(failures, 100));

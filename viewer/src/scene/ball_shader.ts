@@ -10,6 +10,10 @@
 // behind others are dropped before any of this is computed. SMALL balls are disks through their centres,
 // shaded as balls, for which every GPU does that.
 
+const TO_LINEAR = /* glsl */ `
+vec3 toLinear(vec3 c) { return mix(c / 12.92, pow((c + 0.055) / 1.055, vec3(2.4)), step(0.04045, c)); }
+`;
+
 export const BALL_VERTEX = /* glsl */ `
 precision highp float;
 uniform mat4 modelViewMatrix;
@@ -24,20 +28,36 @@ flat out vec4 vTurn;
 #endif
 uniform float scale;
 uniform float pixels;   // half of the height of the picture in pixels
+#ifdef SMALL
+flat out float vSharp;  // the edge is half of 1 / vSharp radii wide
+flat out float vReach;  // half of the point, in radii
+#endif
+flat out float vSteep;  // 1 / width of the edge in pixels
 flat out vec3 vCentre;
 flat out float vRadius;
-flat out float vValue;
+flat out vec3 vColour;
 out vec2 vCorner;
 flat out int vIndex;
 #ifndef POINTS
 out vec3 vPlace;
 #endif
+uniform sampler2D ramp;
+uniform vec2 range;
+uniform vec3 none;
+${TO_LINEAR}
+vec3 base() {
+    if (value < -1e29) return none;
+    float t = clamp((value - range.x) / (range.y - range.x), 0.0, 1.0);
+    return toLinear(texelFetch(ramp, ivec2(int(t * 255.0 + 0.5), 0), 0).rgb);
+}
 void main() {
     vec4 c = modelViewMatrix * vec4(centre, 1.0);
     float r = radius * scale;
     vCentre = c.xyz;
     vRadius = r;
-    vValue = value;
+    vColour = base();
+    float wide = r * projectionMatrix[1][1] * pixels / max(-c.z, 1e-9); // radius in pixels
+    vSteep = clamp(10.0 / wide, 1.0, 2.0);
     vIndex = gl_InstanceID;
 #ifdef TURNED
     vTurn = turn;
@@ -50,7 +70,15 @@ void main() {
     vec4 front = projectionMatrix * vec4(c.xy, min(c.z + r, -1e-9), 1.0);
     gl_Position.z = front.z / front.w * gl_Position.w;
 #endif
-    gl_PointSize = 2.2 * r * projectionMatrix[1][1] * pixels / max(gl_Position.w, 1e-9) + 1.0;
+#ifdef SMALL
+    wide = max(wide, 0.6); // nothing vanishes between the middles of pixels
+    vSharp = max(wide, 6.0 / wide);
+    vReach = 1.0 + 0.5 / wide;
+    gl_PointSize = 2.0 * wide * vReach;
+#else
+    // Away from the axis a ball is seen as an ellipse.
+    gl_PointSize = 2.1 * wide * length(c.xyz) / max(-c.z, 1e-9) + 1.0;
+#endif
     vCorner = vec2(0.0);
     if (r <= 0.0) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
 #else
@@ -78,16 +106,20 @@ void main() {
 
 /** Light as the lamps of the stage give it, shared by everything that is drawn. */
 export const LIGHT = /* glsl */ `
+${TO_LINEAR}
 uniform vec3 lamp;      // direction to the lamp, camera's frame
+uniform vec3 shine;     // half way from there to the eye
 uniform vec3 above;     // up, camera's frame
 vec3 lit(vec3 colour, vec3 n) {
     float key = max(dot(n, lamp), 0.0);
     float sky = 0.5 + 0.5 * dot(n, above);
-    vec3 h = normalize(lamp + vec3(0.0, 0.0, 1.0));
-    float gloss = pow(max(dot(n, h), 0.0), 40.0) * 0.10;
+    float g = max(dot(n, shine), 0.0);
+    g *= g;
+    g *= g;
+    g *= g;
+    float gloss = g * g * g * g * g * 0.10;
     return colour * (0.62 * key + mix(0.24, 0.50, sky)) + gloss;
 }
-vec3 toLinear(vec3 c) { return mix(c / 12.92, pow((c + 0.055) / 1.055, vec3(2.4)), step(0.04045, c)); }
 `;
 
 export const BALL_FRAGMENT = /* glsl */ `
@@ -95,9 +127,6 @@ precision highp float;
 precision highp int;
 layout(location = 0) out highp vec4 picture;
 uniform mat4 projectionMatrix;
-uniform sampler2D ramp;
-uniform vec2 range;
-uniform vec3 none;
 uniform vec3 background;
 uniform float fade;     // towards the background
 uniform int selected;
@@ -105,9 +134,14 @@ uniform vec3 accent;
 uniform vec4 plane;     // section, camera's frame; 0: none
 uniform float pixels;
 uniform vec2 screen;
+#ifdef SMALL
+flat in float vSharp;
+flat in float vReach;
+#endif
+flat in float vSteep;
 flat in vec3 vCentre;
 flat in float vRadius;
-flat in float vValue;
+flat in vec3 vColour;
 in vec2 vCorner;
 flat in int vIndex;
 #ifndef POINTS
@@ -119,21 +153,23 @@ uniform mat3 cameraToWorld;
 vec3 unturn(vec3 v) { vec3 q = -vTurn.yzw; return v + 2.0 * cross(q, cross(q, v) + vTurn.x * v); }
 #endif
 ${LIGHT}
-vec3 base() {
-    if (vValue < -1e29) return none;
-    float t = clamp((vValue - range.x) / (range.y - range.x), 0.0, 1.0);
-    return toLinear(texture(ramp, vec2((t * 255.0 + 0.5) / 256.0, 0.5)).rgb);
-}
+// sRGB; from 0.0031308 on roots in place of the power 1/2.4, within 0.1/255 of it.
 void finish(vec3 colour, float alpha) {
-    vec3 c = clamp(mix(colour, background, fade), 0.0, 1.0);
-    picture = vec4(mix(12.92 * c, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c)), alpha);
+#ifdef FLAT
+    vec3 c = mix(colour, background, fade);
+#else
+    vec3 c = colour;
+#endif
+    vec3 root = sqrt(c);
+    vec3 curve = 0.83371446 * root + 0.29814081 * sqrt(root) - 0.05530362 * c - 0.0769107;
+    picture = vec4(mix(12.92 * c, curve, step(0.0031308, c)), alpha);
 }
 #ifdef FLAT
 void main() {
     float rho = length(vCorner);
     float w = max(fwidth(rho), 1e-4);
     if (rho > 1.0) discard;
-    vec3 colour = base();
+    vec3 colour = vColour;
     if (plane.xyz != vec3(0.0) && dot(plane.xyz, vPlace) + plane.w > 0.0) discard;
 #ifdef TURNED
     vec3 m = unturn(vec3(vCorner, 0.0));
@@ -147,19 +183,17 @@ void main() {
 }
 #elif defined(SMALL)
 void main() {
-    // Half the point is 1.1 radii and half a pixel.
-    float wide = vRadius * projectionMatrix[1][1] * pixels / -vCentre.z;
-    vec2 p = (2.0 * gl_PointCoord - 1.0) * vec2(1.0, -1.0) * (1.1 + 0.5 / wide);
+    vec2 p = (2.0 * gl_PointCoord - 1.0) * vec2(vReach, -vReach);
     float h = 1.0 - dot(p, p);
     if (h <= 0.0) discard;
     vec3 n = vec3(p, sqrt(h));
-    vec3 colour = base();
+    vec3 colour = vColour;
 #ifdef TURNED
     vec3 m = unturn(cameraToWorld * n);
     colour *= 1.0 - 0.35 * step(0.0, m.z * sign(m.x));
 #endif
     if (vIndex == selected) colour = accent;
-    finish(lit(colour, n), clamp(h * wide * 0.5, 0.0, 1.0));
+    finish(lit(colour, n), min(h * vSharp, 1.0));
 }
 #else
 void main() {
@@ -173,13 +207,13 @@ void main() {
     float b = dot(d, vCentre);
     vec3 p = vCentre - b * d;
     float h = vRadius * vRadius - dot(p, p);
-    // How much of the pixel the ball covers, for smooth edges.
-    float edge = h / max(fwidth(h), 1e-12);
+    // How much of the pixel the ball covers, for smooth edges. Those of small balls are narrow, so that they hide.
+    float edge = vSteep * h / max(fwidth(h), 1e-12);
     if (h <= 0.0) discard;
     float s = sqrt(h);
     float t = b - s;
     vec3 n = (-p - s * d) / vRadius;
-    vec3 colour = base();
+    vec3 colour = vColour;
     bool cut = false;
     if (plane.xyz != vec3(0.0) && dot(plane.xyz, t * d) + plane.w > 0.0) {
         float slope = dot(plane.xyz, d);

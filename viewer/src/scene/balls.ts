@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies that are balls (2D: disks).
-import type {Object3D} from "three";
+import type {Object3D, Vector3} from "three";
 import type {Colouring} from "../colour_by";
 import type {Model} from "../model";
 import {NONE} from "../quantities";
@@ -8,26 +8,14 @@ import type {Frame} from "../wire";
 import {Cloud} from "./cloud";
 import type {Stage} from "./stage";
 
-/** The same bodies in an order without pattern: most of those behind then find others drawn already. */
-function mixed(list: Int32Array): Int32Array {
-    const n = list.length;
-    let stride = Math.max(1, Math.floor(n * 0.6180339887));
-    const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
-    while (divisor(stride, n) > 1) stride++;
-    return Int32Array.from({length: n}, (_, k) => list[(k * stride) % n]);
-}
-
 export class Balls {
     private readonly cloud: Cloud;
-    private readonly list: Int32Array;
-
     constructor(
         stage: Stage,
         private readonly model: Model,
-        bodies: Int32Array,
+        private readonly list: Int32Array,
         private readonly grey = false,
     ) {
-        this.list = mixed(bodies);
         this.cloud = new Cloud(stage, model.dim, this.list.length, model.largest);
         this.list.forEach((i, k) => (this.cloud.column.radius[k] = model.size(i)));
     }
@@ -36,8 +24,8 @@ export class Balls {
         return this.cloud.object;
     }
 
-    prepare(): void {
-        this.cloud.prepare();
+    prepare(shift: Vector3): void {
+        this.cloud.prepare(shift);
     }
 
     setMarks(on: boolean): void {

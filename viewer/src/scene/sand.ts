@@ -3,7 +3,7 @@
 // (src/picture/show_sand.c). With F = L L^T and xi in the cube from -1 to 1, x + L xi is within what the cube
 // that the particle was has become; the xi follow from the number of the particle.
 import {Group} from "three";
-import type {Object3D} from "three";
+import type {Object3D, Vector3} from "three";
 import type {Colouring} from "../colour_by";
 import {sandHalf} from "../quantities";
 import type {Frame, Sand as Particles} from "../wire";
@@ -72,8 +72,8 @@ export class Sand {
         this.cloud?.setScale(scale);
     }
 
-    prepare(): void {
-        this.cloud?.prepare();
+    prepare(shift: Vector3): void {
+        this.cloud?.prepare(shift);
     }
 
     update(frame: Frame, colouring: Colouring): void {

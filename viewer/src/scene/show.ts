@@ -60,6 +60,7 @@ export class Show {
         if (this.outlines) content.add(this.outlines.object);
         if (this.cell) stage.extras.add(this.cell);
         stage.setBox(this.box);
+        stage.onView = (shift) => this.prepare(shift);
     }
 
     /** Along the axis, what of the box the section leaves. */
@@ -111,10 +112,8 @@ export class Show {
         this.stage.invalidate();
     }
 
-    /** Before each drawing. */
-    prepare(): void {
-        this.balls.prepare();
-        this.sand?.prepare();
+    private prepare(shift: Vector3): void {
+        for (const part of [this.balls, this.fixed, this.sand]) if (part?.object.visible) part.prepare(shift);
     }
 
     select(body: number): void {
@@ -128,6 +127,7 @@ export class Show {
     }
 
     dispose(): void {
+        this.stage.onView = null;
         this.stage.content.clear();
         this.stage.extras.clear();
         for (const part of [this.balls, this.fixed, this.solids, this.outlines, this.sand, this.slice, this.rods, this.walls, this.chains, this.touches]) part?.dispose();

@@ -24,6 +24,7 @@ import {Ease} from "./ease";
 /** What shaders of ours share. */
 export interface Shared {
     lamp: {value: Vector3};
+    shine: {value: Vector3};
     above: {value: Vector3};
     plane: {value: {x: number; y: number; z: number; w: number}};
     background: {value: Color};
@@ -35,6 +36,8 @@ export interface Shared {
     cameraToWorld: {value: Matrix3};
 }
 
+const HERE = new Vector3();
+const LAMP = new Vector3(-0.45, 0.55, 0.75); // over the left shoulder, camera's frame
 const BACKGROUND = {light: "#eef0f3", dark: "#15181d"};
 
 export class Stage {
@@ -49,7 +52,8 @@ export class Stage {
     readonly clipping: Plane[] = []; // the same for materials of three.js, which keep the other side
     sectionOn = false;
     images: Vector3[] = []; // shifts of the periodic images
-    onDraw: (() => void) | null = null;
+    hide = true; // balls that cannot be seen are not drawn
+    onView: ((shift: Vector3) => void) | null = null; // before everything is drawn at a place
     private dirty = true;
     private coarse = 1; // of the pixels, while the camera moves
     private readonly ease = new Ease((ratio) => {
@@ -65,7 +69,10 @@ export class Stage {
         dim: 2 | 3,
     ) {
         this.flat = dim === 2;
-        this.renderer = new WebGLRenderer({canvas, antialias: true, powerPreference: "high-performance"});
+        // Opaque: the alpha of smooth edges says how many samples they cover, and must not let the page shine through.
+        const look: WebGLContextAttributes = {antialias: true, alpha: false, powerPreference: "high-performance"};
+        const context = canvas.getContext("webgl2", look) as WebGL2RenderingContext | null;
+        this.renderer = new WebGLRenderer(context ? {canvas, context} : {canvas}); // which says what is missing
         this.renderer.autoClear = false;
         this.renderer.localClippingEnabled = true;
         this.camera = this.flat ? new OrthographicCamera() : new PerspectiveCamera(35, 1, 0.01, 100);
@@ -82,7 +89,8 @@ export class Stage {
         this.controls.addEventListener("start", () => this.ease.begin());
         this.controls.addEventListener("end", () => this.ease.end());
         this.shared = {
-            lamp: {value: new Vector3()},
+            lamp: {value: LAMP.clone().normalize()},
+            shine: {value: LAMP.clone().normalize().add(new Vector3(0, 0, 1)).normalize()},
             above: {value: new Vector3()},
             plane: {value: {x: 0, y: 0, z: 0, w: 0}},
             background: {value: new Color()},
@@ -94,7 +102,7 @@ export class Stage {
             cameraToWorld: {value: new Matrix3()},
         };
         const lamp = new DirectionalLight(0xffffff, 0.62 * Math.PI);
-        lamp.position.set(-0.45, 0.55, 0.75); // over the left shoulder
+        lamp.position.copy(LAMP);
         const sky = new HemisphereLight(0xffffff, 0xffffff, 0.42 * Math.PI);
         this.camera.add(lamp);
         this.camera.add(lamp.target);
@@ -157,7 +165,8 @@ export class Stage {
     fit(from?: Vector3): void {
         const centre = this.box.getCenter(new Vector3());
         const size = this.box.getSize(new Vector3());
-        const ratio = this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight);
+        // Before the page is laid out there is no size; a camera at infinity would spoil the controls for good.
+        const ratio = Math.max(1, this.canvas.clientWidth) / Math.max(1, this.canvas.clientHeight);
         this.controls.target.copy(centre);
         if (this.camera instanceof OrthographicCamera) {
             this.height = 1.12 * Math.max(size.y, size.x / ratio);
@@ -194,7 +203,6 @@ export class Stage {
         const {shared, camera} = this;
         this.planes();
         camera.updateMatrixWorld();
-        shared.lamp.value.set(-0.45, 0.55, 0.75).normalize();
         shared.above.value.copy(camera.up).transformDirection(camera.matrixWorldInverse);
         shared.cameraToWorld.value.setFromMatrix4(camera.matrixWorld);
         const size = this.renderer.getDrawingBufferSize(new Vector2());
@@ -213,16 +221,13 @@ export class Stage {
         this.dirty = false;
         this.prepare();
         this.renderer.clear();
-        this.extras.visible = true;
-        this.content.position.set(0, 0, 0);
-        this.renderer.render(this.scene, this.camera);
-        this.extras.visible = false;
-        for (const shift of this.images) {
+        for (const shift of [HERE, ...this.images]) {
+            this.extras.visible = shift === HERE;
             this.content.position.copy(shift);
+            this.onView?.(shift);
             this.renderer.render(this.scene, this.camera);
         }
-        this.content.position.set(0, 0, 0);
-        this.onDraw?.();
+        this.content.position.copy(HERE);
     }
 
     drawIfNeeded(clock: number): void {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies whose motion is given: walls, floors, drums, blades. Translucent, so that the grains are seen.
-import {Color, DoubleSide, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, MeshLambertMaterial} from "three";
-import type {Material} from "three";
+import {Color, DoubleSide, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, ShaderMaterial} from "three";
+import type {IUniform, Material} from "three";
 import type {Model} from "../model";
 import type {Frame} from "../wire";
 import type {Stage} from "./stage";
@@ -9,12 +9,45 @@ import {bandGeometry, outlineGeometry, solidGeometry} from "./surfaces";
 
 const EDGE_ANGLE = 25; // degrees between facets from which on their edge is drawn
 
+// Walls fill much of the picture, several times over: their light is computed at their corners, for both sides.
+const VERTEX = /* glsl */ `
+uniform vec3 colour;
+uniform vec3 lamp;
+varying vec3 vPlace;
+varying vec3 vFront;
+varying vec3 vBack;
+vec3 side(float towards) {
+    vec3 c = colour * (0.62 * max(towards, 0.0) + 0.42);
+    return 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055; // sRGB, not near black
+}
+void main() {
+    vec4 place = modelViewMatrix * vec4(position, 1.0);
+    float towards = dot(normalize(normalMatrix * normal), lamp);
+    vPlace = place.xyz;
+    vFront = side(towards);
+    vBack = side(-towards);
+    gl_Position = projectionMatrix * place;
+}
+`;
+
+const FRAGMENT = /* glsl */ `
+uniform vec4 plane;
+uniform float opacity;
+varying vec3 vPlace;
+varying vec3 vFront;
+varying vec3 vBack;
+void main() {
+    if (plane.xyz != vec3(0.0) && dot(plane.xyz, vPlace) + plane.w > 0.0) discard;
+    gl_FragColor = vec4(gl_FrontFacing ? vFront : vBack, opacity);
+}
+`;
+
 export class Walls {
     readonly object = new Group();
     private readonly materials: Material[];
     private readonly colour = new Color();
     private readonly edge: LineBasicMaterial;
-    private readonly body: MeshLambertMaterial | MeshBasicMaterial;
+    private readonly body: MeshBasicMaterial | ShaderMaterial;
 
     constructor(
         stage: Stage,
@@ -22,11 +55,14 @@ export class Walls {
         extent: number,
     ) {
         const flat = model.dim === 2;
-        const look = {transparent: true, opacity: flat ? 0.45 : 0.16, depthWrite: false, side: DoubleSide};
-        this.body = flat ? new MeshBasicMaterial(look) : new MeshLambertMaterial(look);
+        const look = {transparent: true, depthWrite: false, side: DoubleSide, forceSinglePass: true};
+        const uniforms = {...(stage.shared as unknown as Record<string, IUniform>), colour: {value: this.colour}, opacity: {value: 0.16}};
+        this.body = flat
+            ? new MeshBasicMaterial({...look, opacity: 0.45})
+            : new ShaderMaterial({...look, uniforms, vertexShader: VERTEX, fragmentShader: FRAGMENT});
         this.edge = new LineBasicMaterial({transparent: true, opacity: flat ? 0.9 : 0.4});
         this.materials = [this.body, this.edge];
-        for (const m of this.materials) m.clippingPlanes = stage.clipping;
+        for (const m of this.materials) if (!(m instanceof ShaderMaterial)) m.clippingPlanes = stage.clipping;
         for (const i of model.walls) {
             const surface = model.surface(i);
             const group = new Group();
@@ -44,7 +80,7 @@ export class Walls {
 
     setDark(dark: boolean): void {
         this.colour.set(dark ? "#aebccd" : "#5d6c7e");
-        this.body.color.copy(this.colour);
+        if (this.body instanceof MeshBasicMaterial) this.body.color.copy(this.colour);
         this.edge.color.copy(this.colour);
     }
 
