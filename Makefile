@@ -111,6 +111,7 @@ bench: release
 	@tools/record sweep-assembled build/release/bench/sweep 1e6
 	@tools/record sweep-matrix-free build/release/bench/sweep 1e6 form=matrix-free
 	@tools/record step-setup build/release/bench/step_setup 1e6
+	@tools/record pairs build/release/bench/pairs
 
 # Not part of the build: needs libsiconos-numerics-dev. ARGS='--only NAME' for a part of it.
 SICONOS_INCLUDE = /usr/include/siconos

@@ -265,7 +265,7 @@ bool reproduce_sand_hole(reproduce *r) {
     reproduce_expect(r, "Beverloo: R² of Q^(2/5) over D", "", dq * dq / (dd * qq), "1", 0.98, 1.0,
                      NULL);
     reproduce_expect(r, "Beverloo: k", "cells", offset, "about 2", 0.5, 3.0,
-                     "bodies hold sand exactly where they are, those of the source over about a "
-                     "cell");
+                     "bodies hold sand exactly where they are, those of the source reach half a "
+                     "cell farther on each side");
     return true;
 }

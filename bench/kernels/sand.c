@@ -170,10 +170,12 @@ static talus_status run(talus_context *ctx, const bench *b) {
     TL_GOTO(sweep(ctx, w, b, &one));
     if (!b->stress) TL_GOTO(stress_left(ctx, w, b, &left));
     const double nodes = (double)w->sand->cells.nodes, grains = (double)w->sand->grains.count;
-    TL_GOTO(tl_cells_build(ctx, &w->sand->cells, w->sand->grains.count, w->sand->grains.x));
+    TL_GOTO(tl_sand_order(w->sand, b->threads));
+    TL_GOTO(tl_cells_build(ctx, &w->sand->cells, w->sand->grains.count));
+    const tl_step step = {.h = STEP, .threads = b->threads};
     for (int k = 0; k < 3 && w->sand->cells.nodes <= w->sand->node_room; k++) {
         const double start = tl_seconds();
-        tl_sand_gather(w->sand, b->threads);
+        tl_sand_gather(w->sand, &step);
         gather = fmin(gather, tl_seconds() - start);
     }
     printf("%dD, %.0f particles, %.0f nodes, %d threads, %s to %g%s; first step %.4g s, %d "

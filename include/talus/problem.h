@@ -92,6 +92,7 @@ typedef struct talus_global_def {
     bool borrow_h; ///< h_block, or balls, is not copied: it must stay as it is until the problem is
                    ///< updated or destroyed, and H, most of what a problem holds, lies in memory
                    ///< only once
+    int32_t threads;  ///< of the certificate, whose result does not depend on them; 0: one
     bool borrow_all;  ///< nor are body_start, mass_diagonal, h_row_start, h_body, f, w and the
                       ///< arrays of the law
     const double *f;  ///< length of v

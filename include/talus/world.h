@@ -270,6 +270,19 @@ typedef enum talus_stress {
 #undef TALUS_STRESS_ENUM
 } talus_stress;
 
+/// Where sand whose particles have kept their density is dense even if it does not fill the cells,
+/// as at a surface.
+#define TALUS_PACKED_LIST(X)                                                                       \
+    X(TALUS_PACKED_NO, "no", "nowhere: it closes up until cells are full; at a surface it creeps") \
+    X(TALUS_PACKED_REST, "rest", "where it is no faster than half of what it falls in a step")     \
+    X(TALUS_PACKED_ALL, "yes", "everywhere; takes more sweeps where sand flows")
+
+typedef enum talus_packed {
+#define TALUS_PACKED_ENUM(name, text, what) name,
+    TALUS_PACKED_LIST(TALUS_PACKED_ENUM)
+#undef TALUS_PACKED_ENUM
+} talus_packed;
+
 /// Sand as a continuum [theory/sand]; begin with talus_sand_default(). Friction is the ratio of
 /// shear stress √J₂ to pressure at yield: in simple shear, the tangent of the slope's angle.
 typedef struct talus_sand_def {
@@ -291,8 +304,7 @@ typedef struct talus_sand_def {
     double correction; ///< share of what is too dense that each step makes room for by moving
                        ///< particles apart, in [0, 1]
     bool resample;     ///< split particles that are drawn out, merge those that are pressed flat
-    bool packed;       ///< sand whose particles have kept their density is dense, even where it
-                       ///< does not fill the cells, as at a surface
+    talus_packed packed;
     talus_stress stress;
     double anisotropy; ///< in [0, 1): 0: grains are round; friction across the common normal of
                        ///< flat grains is (1 − a)² of what it is without

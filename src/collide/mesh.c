@@ -231,12 +231,15 @@ static double mesh_away(const tl_mesh *m, int32_t t, const double x[3]) {
     return tl_dot3(m->normal[t], d);
 }
 
-// Whether facet t lies in the plane of facet `first`. Facets of a sheet may look either way.
-static bool mesh_is_flat(const tl_mesh *m, int32_t first, int32_t t) {
-    double turn[3];
+// Whether facet t goes on in the plane of facet `first` beyond edge e of facet `from`, and is not
+// folded back. Facets of a sheet may look either way.
+static bool mesh_is_flat(const tl_mesh *m, int32_t first, int32_t from, int32_t e, int32_t t) {
+    double turn[3], back[3], on[3];
     tl_cross3(m->normal[first], m->normal[t], turn);
-    if (tl_norm3(turn) > MESH_FLAT_SINE || tl_dot3(m->normal[first], m->normal[t]) < 0.0)
-        return false;
+    if (tl_norm3(turn) > MESH_FLAT_SINE) return false;
+    tl_mesh_inward(m, e, from, back);
+    tl_mesh_inward(m, e, t, on);
+    if (tl_dot3(back, on) > 0.0) return false;
     for (int k = 0; k < m->dim; k++) {
         const double *x = m->point[m->corner[(int64_t)m->dim * t + k]];
         if (fabs(mesh_away(m, first, x)) > MESH_FLAT_AWAY * m->size) return false;
@@ -261,7 +264,7 @@ static talus_status mesh_make_patches(talus_context *ctx, tl_mesh *m) {
                 const int32_t *facet = m->edges.facet + m->edges.start[e];
                 if (m->edges.start[e + 1] - m->edges.start[e] != 2) continue;
                 const int32_t other = facet[0] == list[i] ? facet[1] : facet[0];
-                if (m->patch[other] >= 0 || !mesh_is_flat(m, first, other)) continue;
+                if (m->patch[other] >= 0 || !mesh_is_flat(m, first, list[i], e, other)) continue;
                 m->patch[other] = first;
                 list[count++] = other;
             }

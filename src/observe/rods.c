@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rods over time: how long and how stretched they are, where their last nodes are, and their
-// contacts: with whom, and how many are open, stick and slide.
+// Rods over time: how long and how stretched they are, where their last nodes are, how much room
+// they take, and their contacts: with whom, and how many are open, stick and slide.
+//
+// The room that rods take is that of the cells of a grid which their centre lines go through: of
+// hair that lies strand on strand it stays, of strands that pass into each other it goes. Cells are
+// cubes, half as long as a segment is on the mean in the first frame, and lines are looked at in
+// points that are half a cell apart, or less.
 #include "base/vec3.h"
 #include "observe/analysis.h"
 #include <math.h>
+#include <stdlib.h>
+
+#define RODS_PI 3.14159265358979323846
+
+typedef struct rods_cell {
+    int64_t at[3];
+} rods_cell;
 
 typedef struct rods_state {
-    tl_sheet *length, *strain, *tip, *extent, *contacts, *status;
+    tl_sheet *length, *strain, *tip, *extent, *room, *contacts, *status;
     int32_t *touching; // contacts of each rod, in the frame that goes by
-    int32_t room;
+    int32_t rods;      // room for them
+    double edge;       // of a cell [m]; 0: not known yet
+    rods_cell *cell;   // of all points, in the frame that goes by
 } rods_state;
 
 static talus_status rods_sheet(tl_analysis *a, const char *name, const char *title,
@@ -25,6 +39,7 @@ static talus_status rods_begin(tl_analysis *a, void *state) {
     static const char *const tip[][2] = {{"x", "m"}, {"y", "m"}, {"z", "m"}};
     static const char *const box[][2] = {{"low_x", "m"},  {"low_y", "m"},  {"low_z", "m"},
                                          {"high_x", "m"}, {"high_y", "m"}, {"high_z", "m"}};
+    static const char *const room[][2] = {{"volume", "m3"}, {"filled", ""}, {"spread", "m"}};
     static const char *const contacts[][2] = {
         {"contacts", ""}, {"between_rods", ""}, {"with_bodies", ""}, {"per_rod", ""}};
     static const char *const status[][2] = {{"open", ""}, {"sticking", ""}, {"sliding", ""}};
@@ -38,6 +53,11 @@ static talus_status rods_begin(tl_analysis *a, void *state) {
                       &s->tip));
     TL_TRY(rods_sheet(a, "rods_extent", "Extent of rods", "Box around their nodes.", 6, box,
                       &s->extent));
+    TL_TRY(
+        rods_sheet(a, "rods_room", "Room that rods take",
+                   "Volume of the cells, half as long as a segment, that they go through; the "
+                   "share of it that is rod; root mean square distance of nodes from their mean.",
+                   3, room, &s->room));
     if (!a->info.contacts) return TALUS_OK;
     TL_TRY(rods_sheet(a, "rods_contacts", "Contacts of rods",
                       "All with a rod on one side or both; a contact between two rods counts for "
@@ -97,6 +117,72 @@ static talus_status rods_box(tl_analysis *a, rods_state *s) {
     return TALUS_OK;
 }
 
+static int rods_compare(const void *one, const void *two) {
+    const rods_cell *a = one, *b = two;
+    for (int k = 0; k < 3; k++)
+        if (a->at[k] != b->at[k]) return a->at[k] < b->at[k] ? -1 : 1;
+    return 0;
+}
+
+// Points that a segment is looked at in: the first node and those up to the next.
+static int64_t rods_points(const rods_state *s, const double *x, double d[3]) {
+    tl_sub3(x + 3, x, d);
+    return 1 + (int64_t)(2.0 * tl_norm3(d) / s->edge);
+}
+
+// Cells that the centre lines go through.
+static talus_status rods_cells(tl_analysis *a, rods_state *s, int64_t *out) {
+    const talus_rod_view *r = &a->moment.rods;
+    int64_t points = 0, used = 0;
+    double d[3], x[3];
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1) TL_TRY(TL_RESERVE(a->ctx, points + 1, &s->cell));
+        for (int32_t i = 0; i < r->rods; i++)
+            for (int64_t k = r->start[i]; k + 1 < r->start[i + 1]; k++) {
+                const double *node = r->position + 3 * k;
+                const int64_t n = rods_points(s, node, d);
+                points += pass == 0 ? n : 0;
+                for (int64_t e = 0; pass == 1 && e < n; e++, used++) {
+                    tl_axpy3(node, (double)e / (double)n, d, x);
+                    for (int c = 0; c < 3; c++)
+                        s->cell[used].at[c] = (int64_t)floor(x[c] / s->edge);
+                }
+            }
+    }
+    qsort(s->cell, (size_t)used, sizeof *s->cell, rods_compare);
+    *out = used > 0;
+    for (int64_t k = 1; k < used; k++) *out += rods_compare(s->cell + k - 1, s->cell + k) != 0;
+    return TALUS_OK;
+}
+
+static talus_status rods_room(tl_analysis *a, rods_state *s) {
+    const talus_rod_view *r = &a->moment.rods;
+    double *row, own = 0.0, length = 0.0, mean[3] = {0.0}, square = 0.0;
+    int64_t cells;
+    TL_TRY(tl_sheet_row(s->room, &row));
+    row[0] = a->moment.time;
+    if (r->rods == 0) return TALUS_OK;
+    const int64_t nodes = r->start[r->rods];
+    for (int32_t i = 0; i < r->rods; i++) {
+        const double one = rods_length_of(r, i);
+        length += one;
+        own += RODS_PI * r->radius[i] * r->radius[i] * one;
+    }
+    for (int64_t k = 0; k < nodes; k++)
+        tl_axpy3(mean, 1.0 / (double)nodes, r->position + 3 * k, mean);
+    for (int64_t k = 0; k < nodes; k++) {
+        double d[3];
+        tl_sub3(r->position + 3 * k, mean, d);
+        square += tl_dot3(d, d);
+    }
+    if (s->edge == 0.0) s->edge = 0.5 * length / (double)(nodes - r->rods);
+    TL_TRY(rods_cells(a, s, &cells));
+    row[1] = (double)cells * s->edge * s->edge * s->edge;
+    row[2] = own / row[1];
+    row[3] = sqrt(square / (double)nodes);
+    return TALUS_OK;
+}
+
 static talus_status rods_contacts(tl_analysis *a, rods_state *s) {
     const talus_moment *m = &a->moment;
     const talus_contact_view *c = &m->contacts;
@@ -153,9 +239,10 @@ static talus_status rods_frame(tl_analysis *a, void *state) {
     const int32_t rods = a->moment.rods.rods;
     TL_TRY(rods_lengths(a, s));
     TL_TRY(rods_box(a, s));
-    if (rods > s->room) {
+    TL_TRY(rods_room(a, s));
+    if (rods > s->rods) {
         TL_TRY(tl_realloc(a->ctx, 0, rods, sizeof *s->touching, &s->touching));
-        s->room = rods;
+        s->rods = rods;
     }
     for (int32_t k = 0; k < rods; k++) s->touching[k] = 0;
     if (a->info.contacts) TL_TRY(rods_contacts(a, s));
@@ -163,7 +250,9 @@ static talus_status rods_frame(tl_analysis *a, void *state) {
 }
 
 static void rods_clear(tl_analysis *a, void *state) {
-    tl_free(a->ctx, ((rods_state *)state)->touching);
+    rods_state *s = state;
+    tl_free(a->ctx, s->touching);
+    tl_free(a->ctx, s->cell);
 }
 
 const tl_task tl_task_rods = {.subject = TL_SUBJECT_rods,

@@ -14,6 +14,7 @@
 //     stick  |x − z| λ^½ <= 1e-8 ref     the law leaves l free inside T: no motion is asked for
 //     slip   otherwise                   l is held at the boundary of T and the block moves
 #include "base/compiler.h"
+#include "base/thread.h"
 #include "problem/eliminate.h"
 #include "problem/mass.h"
 #include "problem/problem_impl.h"
@@ -169,7 +170,8 @@ static void certify_separable_block(const talus_problem *p, int32_t i, double *x
 }
 
 // λ of the blocks first … first + LANES − 1, as many as there are.
-static talus_status certify_lambda(const talus_problem *p, int32_t first, double *coupled) {
+static talus_status certify_lambda(const talus_problem *p, int32_t first, double *column,
+                                   double *coupled) {
     const int32_t d = p->dim;
     const int lanes = p->count - first < LANES ? p->count - first : LANES;
     certify_lanes w[MAX_DIM * MAX_DIM] = {{0.0}}, lambda;
@@ -183,7 +185,7 @@ static talus_status certify_lambda(const talus_problem *p, int32_t first, double
         else if (p->constraint_count > 0)
             TL_TRY(tl_eliminate_own(p, first + l, p->work.block, p->work.loads, block));
         else
-            certify_separable_block(p, first + l, p->work.column, block);
+            certify_separable_block(p, first + l, column, block);
         for (int32_t k = 0; k < d * d; k++) w[k][l] = block[k];
     }
     if (d == 2) tl_certify_eigenvalues_2((const certify_lanes *)w, lambda);
@@ -193,18 +195,32 @@ static talus_status certify_lambda(const talus_problem *p, int32_t first, double
     return TALUS_OK;
 }
 
+// The same of all blocks by a team, where M acts body by body.
+static void certify_share(void *arg, tl_team *team, int rank) {
+    const talus_problem *p = arg;
+    double *column = p->work.column + (int64_t)rank * p->dim * p->largest;
+    int64_t begin, end;
+    tl_share((p->count + LANES - 1) / LANES, tl_team_size(team), rank, &begin, &end);
+    for (int64_t k = begin; k < end; k++) // cannot fail: there is nothing to eliminate
+        (void)certify_lambda(p, (int32_t)k * LANES, column, NULL);
+}
+
 // λ_i of all blocks. W does not change during the life of a problem, so this is done once.
 static talus_status certify_stiffness(const talus_problem *p) {
     if (p->count == 0 || !isnan(p->work.stiffness[0])) return TALUS_OK;
     talus_status status = TALUS_OK;
     double *coupled = NULL;
+    if (p->threads > 1 && tl_problem_is_separable(p)) {
+        tl_parallel(p->ctx, p->threads, certify_share, (void *)p);
+        return TALUS_OK;
+    }
     if (p->is_global && !tl_mass_is_block_diagonal(p->mass)) {
         TL_TRY(tl_problem_write_h(p));
         TL_TRY(TL_ALLOC(p->ctx, (int64_t)p->dim * p->dof, &coupled));
     }
     // the first blocks last: block 0 tells that all are known
     for (int32_t first = (p->count - 1) / LANES * LANES; first >= 0; first -= LANES)
-        TL_GOTO(certify_lambda(p, first, coupled));
+        TL_GOTO(certify_lambda(p, first, p->work.column, coupled));
 done:
     tl_free(p->ctx, coupled);
     return status;

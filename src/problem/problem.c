@@ -2,6 +2,7 @@
 // The discrete Coulomb friction problem: made, taken apart, and the state that follows from r.
 // Making a problem costs the factors of M and of the constraint rows (setup_seconds); after that
 // every state is a few sparse products and triangular solves, without any allocation.
+#include "base/thread.h"
 #include "base/timer.h"
 #include "problem/check.h"
 #include "problem/condense.h"
@@ -116,10 +117,11 @@ static talus_status problem_finish(talus_problem *p) {
     int32_t largest = 0;
     for (int32_t b = 0; b < p->body_count; b++)
         largest = TL_MAX(p->body_start[b + 1] - p->body_start[b], largest);
-    p->body_size = largest;
+    p->body_size = p->largest = largest;
     for (int32_t b = 0; b < p->body_count; b++)
         if (p->body_start[b + 1] - p->body_start[b] != largest) p->body_size = 0;
-    TL_TRY(TL_RESERVE(p->ctx, (int64_t)p->dim * largest, &p->work.column));
+    if (p->threads > 1) TL_TRY(tl_team_reserve(p->ctx, p->threads));
+    TL_TRY(TL_RESERVE(p->ctx, (int64_t)p->dim * largest * TL_MAX(1, p->threads), &p->work.column));
     if (p->is_global && p->constraint_count > 0) {
         int64_t most = 0;
         for (int32_t i = 0; i < p->count; i++)
@@ -294,6 +296,7 @@ static talus_status problem_fill_global(talus_problem *p, const talus_global_def
     p->count = def->count;
     p->is_global = true;
     p->body_count = def->body_count;
+    p->threads = def->threads;
     TL_TRY(problem_keep_pattern(p, def));
     TL_TRY(problem_keep_law(p, def->borrow_all, &def->law));
     TL_TRY(problem_keep_h(p, def));

@@ -20,7 +20,7 @@ typedef struct tl_problem_work {
     double *momentum;  // dof, where M is not diagonal or there are constraint rows
     double *u;         // dim * count
     double *lambda;    // constraint_count
-    double *column;    // dim * size of the largest body
+    double *column;    // dim * size of the largest body, once for each thread
     double *block;     // dim * sizes of the bodies of one block, the most there are
     double *loads;     // 2 * dim * constraint_count, global form
     double *stiffness; // count: λmax(W_ii) once the certificate has found it, NaN before
@@ -59,6 +59,8 @@ struct talus_problem {
     int32_t dof, body_count;
     const int32_t *body_start; // body_count + 1
     int32_t body_size;         // of all bodies, where they have the same; else 0
+    int32_t threads;           // of the certificate
+    int32_t largest;           // size of the largest body
     tl_mass *mass;
     const int64_t *h_start; // count + 1, in blocks
     const int32_t *h_body;  // ascending in a row

@@ -16,7 +16,6 @@ enum { SAND_VOLUME, SAND_MOMENTUM, SAND_SUMS = 4 };
 struct tl_sand_nodes {
     tl_cells cells;
     int64_t *order;   // place among the particles, of each in the order they were added
-    double *sorted;   // by cells: 3 each, places
     double *sum;      // by nodes: SAND_SUMS each
     double *pressure; // by nodes
     double *row;      // of a column on its way out
@@ -27,7 +26,7 @@ struct tl_sand_nodes {
 void tl_record_forget_sand(talus_recording *r) {
     tl_sand_nodes *g = r->nodes;
     if (!g) return;
-    void *const owned[] = {g->order, g->sorted, g->sum, g->pressure, g->row, g->id, g->place};
+    void *const owned[] = {g->order, g->sum, g->pressure, g->row, g->id, g->place};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) tl_free(r->ctx, owned[k]);
     tl_cells_clear(r->ctx, &g->cells);
     tl_free(r->ctx, g);
@@ -89,22 +88,19 @@ static void sand_weights(const tl_cells *c, const double x[3], double weight[TL_
 // Cells, nodes and their sums.
 static talus_status sand_gather(talus_recording *r, const talus_sand_view *v) {
     tl_sand_nodes *g = r->nodes;
-    const int64_t *order;
     double weight[TL_CORNERS];
-    TL_TRY(tl_cells_sort(r->ctx, &g->cells, v->count, v->position, &order));
-    TL_TRY(TL_RESERVE(r->ctx, 3 * v->count, &g->sorted));
-    for (int64_t i = 0; i < v->count; i++)
-        memcpy(g->sorted + 3 * i, v->position + 3 * order[i], 3 * sizeof *g->sorted);
-    TL_TRY(tl_cells_build(r->ctx, &g->cells, v->count, g->sorted));
+    TL_TRY(tl_cells_sort(r->ctx, &g->cells, 1, v->count, v->position));
+    TL_TRY(tl_cells_build(r->ctx, &g->cells, v->count));
     TL_TRY(TL_RESERVE(r->ctx, SAND_SUMS * g->cells.nodes, &g->sum));
     memset(g->sum, 0, (size_t)(SAND_SUMS * g->cells.nodes) * sizeof *g->sum);
     for (int64_t c = 0; c < g->cells.count; c++)
         for (int64_t i = g->cells.cell_start[c]; i < g->cells.cell_start[c + 1]; i++) {
-            const double *speed = v->velocity + 3 * order[i];
-            sand_weights(&g->cells, g->sorted + 3 * i, weight);
+            const int64_t p = g->cells.order[i];
+            const double *speed = v->velocity + 3 * p;
+            sand_weights(&g->cells, v->position + 3 * p, weight);
             for (int a = 0; a < g->cells.corners; a++) {
                 const int64_t node = g->cells.cell_node[c * g->cells.corners + a];
-                const double part = v->volume[order[i]] * weight[a];
+                const double part = v->volume[p] * weight[a];
                 g->sum[node * SAND_SUMS + SAND_VOLUME] += part;
                 for (int k = 0; k < 3; k++)
                     g->sum[node * SAND_SUMS + SAND_MOMENTUM + k] += part * speed[k];

@@ -14,15 +14,19 @@ typedef struct tl_cells {
     int32_t extent[3]; // cells along the axes (2D: the last is 1)
     int64_t count, nodes, cell_room, node_room, table_room;
     uint64_t *cell_key;
-    int64_t *cell_start; // count + 1: particles of a cell
+    int64_t *cell_start; // count + 1: where the particles of a cell begin in `order`
     int32_t *cell_node;  // `corners` each; corner k: bit a of k is set where axis a goes up
     uint64_t *node_key;
-    int32_t *node_cell; // `corners` each: the cell of which the node is corner k, −1: none
-    int32_t *table;     // nodes by hash of their key, −1: free
-    // for sorting particles
+    int32_t *node_cell;   // `corners` each: the cell of which the node is corner k, −1: none
+    int32_t *table;       // nodes by hash of their key, −1: free
+    const int64_t *order; // the particles, cell by cell; those of one cell in the order they had
+    int32_t *home;        // the cell of each particle
+    int64_t jumps;        // how often the order does not go on nearby
+    // for sorting particles, by the number that their cell has in the whole grid
     int64_t sort_room;
     uint64_t *key[2];
     int64_t *index[2];
+    int sorted; // which of the two
 } tl_cells;
 
 /// Key of the cell or node at these coordinates.
@@ -37,15 +41,15 @@ static inline void tl_cells_at(uint64_t key, int32_t at[3]) {
 
 /// The cell of a point, which is moved to the nearest one where it is outside.
 void tl_cells_locate(const tl_cells *g, const double x[3], int32_t cell[3]);
-/// Order of the particles by cells: `*order` holds, of each place, the particle that belongs there;
-/// particles of one cell stay in the order they had. Borrowed until the next call.
-talus_status tl_cells_sort(talus_context *ctx, tl_cells *g, int64_t count, const double *x,
-                           const int64_t **order) TALUS_MUST_CHECK;
+/// Put the particles in the order of their cells. The same for any number of threads.
+talus_status tl_cells_sort(talus_context *ctx, tl_cells *g, int threads, int64_t count,
+                           const double *x) TALUS_MUST_CHECK;
 /// Memory for sorting that many.
 talus_status tl_cells_reserve_sort(talus_context *ctx, tl_cells *g, int64_t count) TALUS_MUST_CHECK;
-/// Make cells and nodes for particles that are sorted.
-talus_status tl_cells_build(talus_context *ctx, tl_cells *g, int64_t count,
-                            const double *x) TALUS_MUST_CHECK;
+/// The particles have been put where the order has them: it is 0, 1, … from now on.
+void tl_cells_straighten(tl_cells *g, int64_t count);
+/// Make cells and nodes for particles that have an order.
+talus_status tl_cells_build(talus_context *ctx, tl_cells *g, int64_t count) TALUS_MUST_CHECK;
 /// The node of a key; −1: there is none.
 int32_t tl_cells_find(const tl_cells *g, uint64_t key);
 void tl_cells_clear(talus_context *ctx, tl_cells *g);

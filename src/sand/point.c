@@ -76,17 +76,7 @@ static void point_means(const tl_sand *m, const double *sum, const double *orien
     out->inertial = sum[TL_SUM_INERTIAL] * inverse;
     out->bond = sum[TL_SUM_BOND] * inverse;
     for (int k = 0; m->orient_sums && k < 9; k++) out->orient[k] = orient[k] * inverse;
-    if (m->def.packed) out->space = fmin(out->space, sum[TL_SUM_SPACE]);
-}
-
-int64_t tl_sand_cell_of(const tl_sand *m, int64_t particle) {
-    const int64_t *start = m->cells.cell_start;
-    int64_t low = 0, high = m->cells.count; // start[low] <= particle < start[high]
-    while (high - low > 1) {
-        const int64_t middle = (low + high) / 2;
-        *(start[middle] <= particle ? &low : &high) = middle;
-    }
-    return low;
+    if (m->def.packed != TALUS_PACKED_NO) out->space = fmin(out->space, sum[TL_SUM_SPACE]);
 }
 
 double tl_sand_frame_space(const tl_sand *m, const double *f) {
@@ -99,7 +89,7 @@ double tl_sand_frame_space(const tl_sand *m, const double *f) {
 
 static void point_of_particle(const tl_sand *m, int64_t p, tl_point *out) {
     const tl_grains *g = &m->grains;
-    const int64_t cell = tl_sand_cell_of(m, p);
+    const int64_t cell = m->cells.home[p];
     double weight[TL_CORNERS], gradient[TL_CORNERS][3];
     int32_t at[3];
     tl_cells_at(m->cells.cell_key[cell], at);
@@ -195,7 +185,8 @@ static void point_project(tl_sand *m, const double *stress) {
         tl_cells_at(m->cells.cell_key[cell], at);
         const int64_t first = particles ? m->cells.cell_start[cell] : cell * corners;
         const int64_t last = particles ? m->cells.cell_start[cell + 1] : first + 1;
-        for (int64_t p = first; p < last; p++) {
+        for (int64_t i = first; i < last; i++) {
+            const int64_t p = particles ? m->cells.order[i] : i;
             if (particles) tl_sand_weights(m, m->grains.x + 3 * p, at, weight, gradient);
             for (int a = 0; a < corners; a++) {
                 const int64_t node = m->cells.cell_node[cell * corners + a];

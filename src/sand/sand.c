@@ -53,6 +53,8 @@ static talus_status sand_check(talus_context *ctx, int32_t dim, const talus_sand
     for (int k = 0; k < dim; k++)
         TL_REQUIRE(ctx, d->normals[k] >= 0.0 && isfinite(d->normals[k]), TALUS_ERR_ARG,
                    "sand: normals along %c are %g, must be >= 0", 'x' + k, d->normals[k]);
+    TL_REQUIRE(ctx, d->packed <= TALUS_PACKED_ALL, TALUS_ERR_ARG, "sand: packed has no kind %d",
+               (int)d->packed);
     TL_REQUIRE(ctx, d->stress <= TALUS_STRESS_PARTICLE, TALUS_ERR_ARG, "sand: no stress space %d",
                (int)d->stress);
     TL_REQUIRE(ctx, d->transfer <= TALUS_TRANSFER_FLIP, TALUS_ERR_ARG, "sand: no transfer %d",
@@ -181,32 +183,7 @@ talus_status tl_sand_add(tl_sand *m, const double x[3], const double v[3], doubl
                                : normals > 0.0               ? m->def.normals[k / 4] / normals
                                                              : 1.0 / m->dim;
     for (int k = 0; k < g->stress_width; k++) g->stress[i * g->stress_width + k] = 0.0;
-    m->unsorted = true;
-    return TALUS_OK;
-}
-
-// Put an array of the particles into the new order.
-static void sand_permute(tl_sand *m, const int64_t *order, int width, double *array) {
-    const int64_t count = m->grains.count;
-    for (int64_t i = 0; i < count; i++)
-        memcpy(m->scratch + i * width, array + order[i] * width, (size_t)width * sizeof *array);
-    memcpy(array, m->scratch, (size_t)count * (size_t)width * sizeof *array);
-}
-
-// Put the particles into the order of their cells. Memory must be there.
-static talus_status sand_sort(tl_sand *m) {
-    tl_grains *g = &m->grains;
-    const int64_t *order;
-    double **array[TL_GRAIN_ARRAYS];
-    int width[TL_GRAIN_ARRAYS];
-    TL_TRY(tl_cells_sort(m->base.ctx, &m->cells, g->count, g->x, &order));
-    tl_sand_arrays(g, array, width);
-    for (int k = 0; k < TL_GRAIN_ARRAYS; k++)
-        if (width[k] > 0) sand_permute(m, order, width[k], *array[k]);
-    int64_t *id = (int64_t *)(void *)m->scratch;
-    for (int64_t i = 0; i < g->count; i++) id[i] = g->id[order[i]];
-    if (g->count > 0) memcpy(g->id, id, (size_t)g->count * sizeof *id);
-    m->unsorted = false;
+    m->tallied = false;
     return TALUS_OK;
 }
 
@@ -223,9 +200,10 @@ static double sand_speed(const tl_model *base, const tl_step *step) {
     for (int64_t i = 0; i < m->grains.count; i++) {
         double v[3];
         tl_axpy3(m->grains.v + 3 * i, step->h, step->gravity, v);
-        most = fmax(most, fmax(tl_norm3(v), tl_norm3(m->grains.v + 3 * i)));
+        const double now = tl_dot3(m->grains.v + 3 * i, m->grains.v + 3 * i), then = tl_dot3(v, v);
+        most = TL_MAX(most, TL_MAX(now, then));
     }
-    return most;
+    return sqrt(most);
 }
 
 static double sand_step_limit(const tl_model *base, const tl_step *step, double max_move) {
@@ -275,15 +253,12 @@ static talus_status sand_place(tl_model *base, const tl_step *step, tl_pose *pos
     const tl_grains *g = &m->grains;
     // room for as many splits as there may be in one step
     if (m->def.resample) TL_TRY(tl_sand_reserve_grains(m, g->count + g->count / 4 + 16));
-    TL_TRY(tl_cells_reserve_sort(base->ctx, &m->cells, g->room));
-    if (g->room > m->scratch_room) {
-        TL_TRY(tl_realloc(base->ctx, 0, 9 * g->room, sizeof *m->scratch, &m->scratch));
-        m->scratch_room = g->room;
-    }
-    if (m->unsorted) TL_TRY(sand_sort(m));
-    TL_TRY(tl_cells_build(base->ctx, &m->cells, g->count, g->x));
+    TL_TRY(tl_sand_reserve_order(m));
+    if (!m->tallied) tl_sand_tally(m, step->threads); // of the particles as they lie
+    TL_TRY(tl_sand_order(m, step->threads));
+    TL_TRY(tl_cells_build(base->ctx, &m->cells, g->count));
     TL_TRY(sand_reserve_step(m));
-    tl_sand_gather(m, step->threads);
+    tl_sand_gather(m, step);
     return tl_sand_push(m, step);
 }
 
@@ -365,42 +340,23 @@ static void sand_settle(tl_model *base, const tl_step *step, const tl_collide *c
                         const tl_obstacle *obstacle, int32_t count) {
     tl_sand *m = (tl_sand *)base;
     tl_sand_put_out(m, step->threads, c, ball, obstacle, count);
-    talus_status status = sand_sort(m); // its memory is there
-    if (m->def.resample && tl_sand_resample(m)) status = sand_sort(m);
-    (void)status;
-}
-
-// The affine part of a particle's velocity is motion about it of the mass that its weights spread:
-// Σ_i w_i (y_i − x)² along axis k is edge² ξ (1 − ξ), ξ the place in the cell.
-static void sand_spread(const tl_sand *m, const double x[3], double out[3]) {
-    int32_t cell[3];
-    tl_cells_locate(&m->cells, x, cell);
-    for (int k = 0; k < 3; k++) {
-        const double e = m->cells.edge, xi = (x[k] - m->cells.origin[k]) / e - cell[k];
-        out[k] =
-            k < m->dim && m->def.transfer == TALUS_TRANSFER_APIC ? e * e * xi * (1.0 - xi) : 0.0;
+    if (m->def.resample) {
+        const talus_status status = tl_sand_sort(m, step->threads); // its memory is there
+        (void)status;
+        (void)tl_sand_resample(m);
     }
+    tl_sand_tally(m, step->threads);
 }
 
 static void sand_account(const tl_model *base, const double gravity[3], tl_account *add) {
     const tl_sand *m = sand_of(base);
-    const tl_grains *g = &m->grains;
-    for (int64_t i = 0; i < g->count; i++) {
-        const double *x = g->x + 3 * i, *v = g->v + 3 * i, *c = g->gradient + 9 * i;
-        const double mass = m->def.density * g->volume[i];
-        double spread[3], turn[3], affine = 0.0;
-        sand_spread(m, x, spread);
-        for (int k = 0; k < 9; k++) affine += c[k] * c[k] * spread[k % 3];
-        add->kinetic += 0.5 * mass * (tl_dot3(v, v) + affine);
-        add->potential -= mass * tl_dot3(gravity, x);
-        tl_cross3(x, v, turn);
-        for (int k = 0; k < 3; k++) {
-            const int a = (k + 1) % 3, b = (k + 2) % 3;
-            turn[k] += c[3 * b + a] * spread[a] - c[3 * a + b] * spread[b];
-        }
-        tl_axpy3(add->momentum, mass, v, add->momentum);
-        tl_axpy3(add->angular, mass, turn, add->angular);
-    }
+    double found[TL_TALLY];
+    if (!m->tallied) tl_sand_get_tally(m, found);
+    const double *sum = m->tallied ? m->tally : found;
+    add->kinetic += sum[TL_TALLY_KINETIC];
+    add->potential -= tl_dot3(gravity, sum + TL_TALLY_FIRST);
+    tl_axpy3(add->momentum, 1.0, sum + TL_TALLY_MOMENTUM, add->momentum);
+    tl_axpy3(add->angular, 1.0, sum + TL_TALLY_ANGULAR, add->angular);
 }
 
 static uint64_t sand_hash_state(const tl_model *base, uint64_t seed) {

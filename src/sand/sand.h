@@ -17,7 +17,7 @@
 #include "sand/cells.h"
 #include "talus/world.h"
 
-/// State of the particles, in the order of their cells.
+/// State of the particles, about in the order of their cells.
 typedef struct tl_grains {
     int64_t count, room;
     int64_t *id;      // in the order they were added
@@ -69,6 +69,15 @@ typedef struct tl_viscous {
     double *diagonal, *residual, *direction, *product, *cell;
 } tl_viscous;
 
+/// Sums over the particles, for the ledger: kinetic energy [J], Σ m x, momentum, angular momentum.
+enum {
+    TL_TALLY_KINETIC,
+    TL_TALLY_FIRST,
+    TL_TALLY_MOMENTUM = 4,
+    TL_TALLY_ANGULAR = 7,
+    TL_TALLY = 10
+};
+
 typedef struct tl_sand {
     tl_model base;
     int32_t dim;
@@ -76,7 +85,8 @@ typedef struct tl_sand {
     tl_grains grains;
     int64_t added; // particles that there ever were
     double lost;   // volume that left through free faces
-    bool unsorted; // particles were added since they were put in order
+    bool tallied;  // the sums are those of the particles as they are
+    double tally[TL_TALLY];
     tl_cells cells;
     double *scratch; // 9 for each particle
     int64_t scratch_room;
@@ -131,13 +141,44 @@ int64_t tl_sand_save(const tl_sand *m, double *out);
 /// And back; on failure the sand is as before.
 talus_status tl_sand_load(tl_sand *m, const double *in, int64_t count) TALUS_MUST_CHECK;
 
+/// Particles that are worked on at a time, in vectors.
+enum { TL_SAND_LANES = 8 };
+/// Ask for what comes two rounds after place i of the order: in flow particles of one cell lie in
+/// several places, which the processor does not foresee.
+TL_INLINE void tl_sand_ahead(const tl_sand *m, int64_t i, bool frames) {
+    const tl_grains *g = &m->grains;
+    const int64_t end = TL_MIN(i + 3 * (int64_t)TL_SAND_LANES, g->count);
+    for (i += 2 * (int64_t)TL_SAND_LANES; i < end; i++) {
+        const int64_t p = m->cells.order[i];
+        TL_PREFETCH(g->x + 3 * p);
+        TL_PREFETCH(g->v + 3 * p);
+        TL_PREFETCH(g->gradient + 9 * p);
+        TL_PREFETCH(g->gradient + 9 * p + 8);
+        TL_PREFETCH(g->volume + p);
+        if (!frames) continue;
+        TL_PREFETCH(g->frame + 9 * p);
+        TL_PREFETCH(g->frame + 9 * p + 8);
+    }
+}
+
 // ---- transfer.c --------------------------------------------------------------------------------
 
+/// A particle on the face between two cells, and alone in its own, would leave nodes without mass
+/// and stresses that nothing moves: it is taken to be this part of a cell within.
+#define TL_SAND_EDGE 1e-6
+TL_INLINE double tl_sand_within(double xi) {
+    return TL_MIN(TL_MAX(xi, TL_SAND_EDGE), 1.0 - TL_SAND_EDGE);
+}
 /// Weights of the corners of a cell at x, and their gradients.
 void tl_sand_weights(const tl_sand *m, const double x[3], const int32_t cell[3], double *weight,
                      double (*gradient)[3]);
+/// Bit k is set where the velocity of a node along axis k is held at zero by a face of the box.
+unsigned tl_sand_held(const tl_sand *m, int32_t node);
 /// Node sums and rates from the particles.
-void tl_sand_gather(tl_sand *m, int threads);
+void tl_sand_gather(tl_sand *m, const tl_step *step);
+
+// ---- move.c ------------------------------------------------------------------------------------
+
 /// Velocities and gradients of the particles from the nodes' `next`; then they move, and by `shift`
 /// (3 for each node; NULL: none) besides.
 void tl_sand_move(tl_sand *m, const tl_step *step, const double *shift);
@@ -154,8 +195,23 @@ static inline void tl_sand_clamp(const tl_sand *m, double x[3]) {
         x[k] = x[k] < low ? low : x[k] > high ? high : x[k];
     }
 }
-/// Bit k is set where the velocity of a node along axis k is held at zero by a face of the box.
-unsigned tl_sand_held(const tl_sand *m, int32_t node);
+
+// ---- tally.c -----------------------------------------------------------------------------------
+
+/// The sums, over blocks of particles as they lie: the same for any number of threads.
+void tl_sand_get_tally(const tl_sand *m, double out[TL_TALLY]);
+/// The same with several threads, into m->tally. Memory (scratch) must be there.
+void tl_sand_tally(tl_sand *m, int threads);
+
+// ---- order.c -----------------------------------------------------------------------------------
+
+/// Memory for the two below.
+talus_status tl_sand_reserve_order(tl_sand *m) TALUS_MUST_CHECK;
+/// Find the order of the particles by cells; where they are too far from lying in it, they are put
+/// so. This depends on where they are and lie, and on nothing else.
+talus_status tl_sand_order(tl_sand *m, int threads) TALUS_MUST_CHECK;
+/// And put them so in any case.
+talus_status tl_sand_sort(tl_sand *m, int threads) TALUS_MUST_CHECK;
 
 // ---- viscosity.c -------------------------------------------------------------------------------
 
@@ -176,8 +232,8 @@ bool tl_sand_make_room(tl_sand *m, const tl_step *step);
 
 // ---- resample.c --------------------------------------------------------------------------------
 
-/// Split and merge particles, which are sorted by cells, as far as there is room; whether any were,
-/// and the order is lost.
+/// Split and merge particles, which lie in the order of their cells, as far as there is room;
+/// whether any were.
 bool tl_sand_resample(tl_sand *m);
 
 // ---- point.c -----------------------------------------------------------------------------------
@@ -191,8 +247,6 @@ int32_t tl_sand_point_nodes(const tl_sand *m, int64_t i, int32_t *node);
 double tl_sand_space(const tl_sand *m, int32_t i);
 /// Space that a frame stands for: 2^dim √det F.
 double tl_sand_frame_space(const tl_sand *m, const double *frame);
-/// The cell of a particle.
-int64_t tl_sand_cell_of(const tl_sand *m, int64_t particle);
 /// Stresses [Pa] of all points as the last step left them, and those of this step to be kept.
 void tl_sand_point_start(const tl_sand *m, double *stress);
 void tl_sand_point_take(tl_sand *m, const double *stress);

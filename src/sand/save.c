@@ -45,9 +45,13 @@ int64_t tl_sand_save(const tl_sand *m, double *out) {
                          save_cell(m) * m->corner_count;
     if (!out) return need;
     tl_grains g = m->grains; // the arrays are shared
-    const double head[SAVE_HEAD] = {
-        (double)g.count, (double)m->stress_count, (double)m->held_count, (double)m->added, m->lost,
-        m->unsorted,     (double)m->corner_count};
+    const double head[SAVE_HEAD] = {(double)g.count,
+                                    (double)m->stress_count,
+                                    (double)m->held_count,
+                                    (double)m->added,
+                                    m->lost,
+                                    0.0,
+                                    (double)m->corner_count}; // the 0 has no meaning
     double **array[TL_GRAIN_ARRAYS];
     int width[TL_GRAIN_ARRAYS];
     tl_sand_arrays(&g, array, width);
@@ -117,7 +121,7 @@ talus_status tl_sand_load(tl_sand *m, const double *in, int64_t count) {
     m->corner_count = cells;
     m->added = (int64_t)in[3];
     m->lost = in[4];
-    m->unsorted = in[5] != 0.0;
+    m->tallied = false;
     in += SAVE_HEAD;
     for (int64_t i = 0; i < grains; i++) m->grains.id[i] = (int64_t)*in++;
     tl_sand_arrays(&m->grains, array, width);

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// From particles to nodes and back. Sums over particles are made cell by cell, then over the cells
-// of a node, so that threads never write to the same place and the order of additions is fixed.
+// From particles to nodes. Sums over particles are made cell by cell, then over the cells of a
+// node, so that threads never write to the same place and the order of additions is fixed. With l =
+// 1 − ξ and ξ along each axis of a cell the products of two weights are those of l², l ξ and ξ²
+// along the axes: 9 or 27 sums Σ_p V_p B_i(ξ) B_j(η) B_k(ζ) hold all Σ_p V_p w_a ∇w_b of the cell,
+// the factor along the axis of the derivative being l = l² + l ξ or ξ = l ξ + ξ².
 #include "base/thread.h"
 #include "base/vec3.h"
-#include "linalg/dense_inline.h"
-#include "linalg/tensor.h"
 #include "sand/sand.h"
 #include <math.h>
 #include <string.h>
-
-// A particle on the face between two cells, and alone in its own, would leave nodes without mass
-// and stresses that nothing moves: it is taken to be this part of a cell within.
-#define TRANSFER_EDGE 1e-6
 
 // The same with a dimension that the compiler knows; gradients one after the other, 3 each.
 TL_INLINE void transfer_weights(int dim, const tl_cells *g, const double *x, const int32_t *cell,
@@ -19,8 +16,7 @@ TL_INLINE void transfer_weights(int dim, const tl_cells *g, const double *x, con
     const double inverse = 1.0 / g->edge;
     double part[3][2], slope[2] = {-inverse, inverse};
     for (int k = 0; k < dim; k++) {
-        const double at = (x[k] - g->origin[k]) * inverse - cell[k];
-        const double xi = TL_MIN(TL_MAX(at, TRANSFER_EDGE), 1.0 - TRANSFER_EDGE);
+        const double xi = tl_sand_within((x[k] - g->origin[k]) * inverse - cell[k]);
         part[k][0] = 1.0 - xi;
         part[k][1] = xi;
     }
@@ -60,58 +56,172 @@ unsigned tl_sand_held(const tl_sand *m, int32_t node) {
 
 // ---- to the nodes ------------------------------------------------------------------------------
 
-// Velocity that a particle has at the place of a node.
-TL_INLINE void transfer_reach(int dim, const tl_sand *m, int64_t p, const double *node,
-                              double *out) {
-    const tl_grains *g = &m->grains;
-    const double *x = g->x + 3 * p, *v = g->v + 3 * p, *l = g->gradient + 9 * p;
-    const bool affine = m->def.transfer == TALUS_TRANSFER_APIC;
-    for (int k = 0; k < dim; k++) {
-        out[k] = v[k];
-        for (int e = 0; affine && e < dim; e++) out[k] += l[3 * k + e] * (node[e] - x[e]);
+enum { TRANSFER_MOMENTS = 27 };
+
+// Sums of a cell in lanes: particles of the cell go to them in turn.
+typedef struct transfer_lanes {
+    double moment[TRANSFER_MOMENTS][TL_SAND_LANES];
+    double sum[TL_SUMS][TL_CORNERS][TL_SAND_LANES];
+} transfer_lanes;
+
+// sum += a b in each lane.
+TL_INLINE void transfer_gain(const double *a, const double *b, double *sum) {
+    for (int l = 0; l < TL_SAND_LANES; l++) sum[l] += a[l] * b[l];
+}
+
+TL_INLINE void transfer_times(const double *a, const double *b, double *out) {
+    for (int l = 0; l < TL_SAND_LANES; l++) out[l] = a[l] * b[l];
+}
+
+// Products of weights and of their squares, to the sums; `share` becomes V w.
+TL_INLINE void transfer_moments(int dim, double (*part)[2][TL_SAND_LANES], const double *volume,
+                                double (*share)[TL_SAND_LANES], transfer_lanes *t) {
+    double square[3][3][TL_SAND_LANES], heavy[3][TL_SAND_LANES], plane[TL_SAND_LANES];
+    double flat[4][TL_SAND_LANES];
+    for (int k = 0; k < dim; k++)
+        for (int e = 0; e < 3; e++)
+            transfer_times(part[k][e / 2], part[k][(e + 1) / 2], square[k][e]);
+    for (int k = 0; k < 3; k++) transfer_times(volume, square[dim - 1][k], heavy[k]);
+    if (dim == 2) {
+        for (int e = 0; e < 9; e++) transfer_gain(square[0][e % 3], heavy[e / 3], t->moment[e]);
+    } else {
+        for (int e = 0; e < 9; e++) {
+            transfer_times(square[0][e % 3], square[1][e / 3], plane);
+            for (int k = 0; k < 3; k++) transfer_gain(plane, heavy[k], t->moment[9 * k + e]);
+        }
+    }
+    for (int a = 0; a < 4; a++) {
+        transfer_times(part[0][a & 1], part[1][a >> 1], plane);
+        transfer_times(plane, volume, flat[a]);
+    }
+    for (int a = 0; a < 1 << dim; a++) {
+        if (dim == 3)
+            transfer_times(flat[a & 3], part[2][a >> 2], share[a]);
+        else
+            memcpy(share[a], flat[a], sizeof share[a]);
+        for (int l = 0; l < TL_SAND_LANES; l++) t->sum[TL_SUM_VOLUME][a][l] += share[a][l];
     }
 }
 
-// What particle p gives the sums and rates of its cell; rates have 3 numbers here in 2D, too.
-TL_INLINE void transfer_add(int dim, tl_sand *m, int64_t cell, int64_t p, const int32_t *at,
-                            const double *node, double *rate) {
+// Momenta: a particle has the velocity v + L (y − x) at y.
+TL_INLINE void transfer_momentum(const tl_sand *m, int dim, const int64_t *which,
+                                 double (*arm)[TL_SAND_LANES], double (*share)[TL_SAND_LANES],
+                                 transfer_lanes *t) {
     const tl_grains *g = &m->grains;
-    const int corners = 1 << dim;
-    double weight[TL_CORNERS], gradient[3 * TL_CORNERS];
-    double *sums = m->sums + cell * corners * TL_SUMS;
-    double *turned = m->orient_sums ? m->orient_sums + 9 * cell * corners : NULL;
-    transfer_weights(dim, &m->cells, g->x + 3 * p, at, weight, gradient);
-    const double space = m->def.packed ? tl_sand_frame_space(m, g->frame + 9 * p) : 0.0;
-    for (int a = 0; a < corners; a++) {
-        double v[3], *own = sums + a * TL_SUMS;
-        const double share = g->volume[p] * weight[a];
-        transfer_reach(dim, m, p, node + 3 * (ptrdiff_t)a, v);
-        own[TL_SUM_VOLUME] += share;
-        for (int k = 0; k < dim; k++) own[TL_SUM_MOMENTUM + k] += share * v[k];
-        own[TL_SUM_INERTIAL] += share * g->inertial[p];
-        own[TL_SUM_BOND] += share * g->bond[p];
-        own[TL_SUM_SPACE] += weight[a] * space;
-        for (int k = 0; turned && k < 9; k++) turned[9 * a + k] += share * g->orient[9 * p + k];
-        for (int k = 0; k < 3 * corners; k++) rate[3 * corners * a + k] += share * gradient[k];
+    const bool affine = m->def.transfer == TALUS_TRANSFER_APIC;
+    const double edge = m->cells.edge;
+    for (int k = 0; k < dim; k++) {
+        double own[TL_CORNERS][TL_SAND_LANES], slope[3][TL_SAND_LANES] = {{0.0}};
+        for (int l = 0; l < TL_SAND_LANES; l++) {
+            own[0][l] = g->v[3 * which[l] + k];
+            for (int e = 0; affine && e < dim; e++)
+                slope[e][l] = g->gradient[9 * which[l] + 3 * k + e];
+        }
+        for (int e = 0; e < dim; e++) {
+            transfer_gain(slope[e], arm[e], own[0]);
+            for (int l = 0; l < TL_SAND_LANES; l++) slope[e][l] *= edge;
+        }
+        for (int a = 1; a < 1 << dim; a++) {
+            const int e = a >= 4 ? 2 : a >= 2 ? 1 : 0; // the highest axis along which it lies
+            for (int l = 0; l < TL_SAND_LANES; l++) own[a][l] = own[a - (1 << e)][l] + slope[e][l];
+        }
+        for (int a = 0; a < 1 << dim; a++)
+            transfer_gain(share[a], own[a], t->sum[TL_SUM_MOMENTUM + k][a]);
+    }
+}
+
+// What up to eight particles give the sums of their cell, which begins at `origin`.
+TL_INLINE void transfer_add(int dim, const tl_sand *m, const int32_t *at, const double *origin,
+                            const int64_t *some, int count, transfer_lanes *t) {
+    const tl_grains *g = &m->grains;
+    const double inverse = 1.0 / m->cells.edge;
+    double x[3][TL_SAND_LANES], part[3][2][TL_SAND_LANES], share[TL_CORNERS][TL_SAND_LANES];
+    double volume[TL_SAND_LANES], carried[2][TL_SAND_LANES];
+    int64_t which[TL_SAND_LANES];
+    for (int l = 0; l < TL_SAND_LANES; l++) { // lanes that are not needed have no volume
+        which[l] = some[l < count ? l : 0];
+        volume[l] = l < count ? g->volume[which[l]] : 0.0;
+        for (int k = 0; k < dim; k++) x[k][l] = g->x[3 * which[l] + k];
+    }
+    for (int k = 0; k < dim; k++) {
+        const double first = m->cells.origin[k], from = at[k], corner = origin[k];
+        for (int l = 0; l < TL_SAND_LANES; l++) {
+            part[k][1][l] = tl_sand_within((x[k][l] - first) * inverse - from);
+            part[k][0][l] = 1.0 - part[k][1][l];
+            x[k][l] = corner - x[k][l]; // from the particle to the first corner
+        }
+    }
+    transfer_moments(dim, part, volume, share, t);
+    transfer_momentum(m, dim, which, x, share, t);
+    // what nothing asks for is left out
+    const bool fast = m->def.diameter > 0.0, bound = m->def.cohesion > 0.0;
+    if (!fast && !bound) return;
+    for (int l = 0; l < TL_SAND_LANES; l++) {
+        carried[0][l] = g->inertial[which[l]];
+        carried[1][l] = g->bond[which[l]];
+    }
+    for (int a = 0; a < 1 << dim; a++) {
+        if (fast) transfer_gain(share[a], carried[0], t->sum[TL_SUM_INERTIAL][a]);
+        if (bound) transfer_gain(share[a], carried[1], t->sum[TL_SUM_BOND][a]);
+    }
+}
+
+// The sum over the lanes.
+TL_INLINE double transfer_total(const double *lane) {
+    return ((lane[0] + lane[4]) + (lane[1] + lane[5])) +
+           ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+}
+
+// Σ_p V_p w_a ∂w_b along an axis, times the edge.
+TL_INLINE double transfer_rate(int dim, const double *moment, int a, int b, int axis) {
+    int low[3] = {0}, high[3] = {0};
+    for (int k = 0; k < dim; k++) {
+        low[k] = (a >> k & 1) + (k == axis ? 0 : b >> k & 1);
+        high[k] = low[k] + (k == axis);
+    }
+    const double sum =
+        moment[9 * low[2] + 3 * low[1] + low[0]] + moment[9 * high[2] + 3 * high[1] + high[0]];
+    return b >> axis & 1 ? sum : -sum;
+}
+
+// Normals of the grains: Σ_p V_p w ν.
+static void transfer_turned(tl_sand *m, int64_t cell, const int32_t *at) {
+    const int corners = m->cells.corners;
+    double *turned = m->orient_sums + 9 * cell * corners;
+    double weight[TL_CORNERS], gradient[TL_CORNERS][3];
+    memset(turned, 0, (size_t)(9 * corners) * sizeof *turned);
+    for (int64_t i = m->cells.cell_start[cell]; i < m->cells.cell_start[cell + 1]; i++) {
+        const int64_t p = m->cells.order[i];
+        tl_sand_weights(m, m->grains.x + 3 * p, at, weight, gradient);
+        for (int a = 0; a < corners; a++)
+            for (int k = 0; k < 9; k++)
+                turned[9 * a + k] += m->grains.volume[p] * weight[a] * m->grains.orient[9 * p + k];
     }
 }
 
 TL_INLINE void transfer_cell(int dim, tl_sand *m, int64_t cell) {
     const int corners = 1 << dim;
-    double node[3 * TL_CORNERS] = {0.0}, rate[3 * TL_CORNERS * TL_CORNERS] = {0.0};
+    const int64_t *order = m->cells.order, end = m->cells.cell_start[cell + 1];
+    const double inverse = 1.0 / m->cells.edge;
+    double origin[3] = {0.0}, moment[TRANSFER_MOMENTS];
+    transfer_lanes t = {0};
     int32_t at[3];
     tl_cells_at(m->cells.cell_key[cell], at);
-    memset(m->sums + cell * corners * TL_SUMS, 0, (size_t)corners * TL_SUMS * sizeof *m->sums);
-    if (m->orient_sums)
-        memset(m->orient_sums + 9 * cell * corners, 0, (size_t)(9 * corners) * sizeof *rate);
-    for (int c = 0; c < corners; c++)
-        for (int k = 0; k < dim; k++)
-            node[3 * c + k] = m->cells.origin[k] + (at[k] + (c >> k & 1)) * m->cells.edge;
-    for (int64_t p = m->cells.cell_start[cell]; p < m->cells.cell_start[cell + 1]; p++)
-        transfer_add(dim, m, cell, p, at, node, rate);
-    double *out = m->rate + cell * corners * corners * dim;
-    for (int e = 0; e < corners * corners; e++)
-        for (int k = 0; k < dim; k++) out[dim * e + k] = rate[3 * e + k];
+    for (int k = 0; k < dim; k++) origin[k] = m->cells.origin[k] + at[k] * m->cells.edge;
+    for (int64_t i = m->cells.cell_start[cell]; i < end; i += TL_SAND_LANES) {
+        tl_sand_ahead(m, i, false);
+        transfer_add(dim, m, at, origin, order + i, (int)TL_MIN(end - i, (int64_t)TL_SAND_LANES),
+                     &t);
+    }
+    double *sums = m->sums + cell * corners * TL_SUMS;
+    for (int a = 0; a < corners; a++)
+        for (int k = 0; k < TL_SUMS; k++) sums[a * TL_SUMS + k] = transfer_total(t.sum[k][a]);
+    for (int k = 0; k < TRANSFER_MOMENTS; k++) moment[k] = inverse * transfer_total(t.moment[k]);
+    double *rate = m->rate + cell * corners * corners * dim;
+    for (int a = 0; a < corners; a++)
+        for (int b = 0; b < corners; b++)
+            for (int k = 0; k < dim; k++) *rate++ = transfer_rate(dim, moment, a, b, k);
+    if (m->orient_sums) transfer_turned(m, cell, at);
 }
 
 #define TRANSFER_CELLS(dim)                                                                        \
@@ -144,174 +254,76 @@ static void transfer_node(tl_sand *m, int64_t node) {
     for (int k = 0; k < 3; k++) m->velocity[3 * node + k] = sum[TL_SUM_MOMENTUM + k] * inverse;
 }
 
-static void transfer_work(void *arg, tl_team *team, int rank) {
-    tl_sand *m = arg;
-    int64_t begin, end;
-    tl_share(m->cells.count, tl_team_size(team), rank, &begin, &end);
-    if (m->dim == 3)
-        tl_sand_gather_cells_3(m, begin, end);
-    else
-        tl_sand_gather_cells_2(m, begin, end);
-    tl_barrier(team);
-    tl_share(m->cells.nodes, tl_team_size(team), rank, &begin, &end);
-    for (int64_t i = begin; i < end; i++) transfer_node(m, i);
+// ---- the space that particles have
+// ---------------------------------------------------------------
+
+// Sand that moves no faster than this part of what it falls in a step is at rest.
+#define TRANSFER_REST 0.5
+
+static bool transfer_holds(const tl_sand *m, double limit, int64_t node) {
+    const double *v = m->velocity + 3 * node;
+    return m->def.packed == TALUS_PACKED_ALL ||
+           (m->def.packed == TALUS_PACKED_REST && tl_dot3(v, v) <= limit);
 }
 
-void tl_sand_gather(tl_sand *m, int threads) {
-    tl_parallel(m->base.ctx, threads, transfer_work, m);
-}
-
-// ---- and back ----------------------------------------------------------------------------------
-
-// exp(x) to the eighth order for |x| <= 0.02 in all entries, whose next term is below
-// (3 |x|)⁹/9! < 1e-16: in powers of x³, with four products.
-static void transfer_exp(const double x[9], double e[9]) {
-    double square[9], cube[9], a[9], b[9];
-    tl_mm(3, x, x, square);
-    tl_mm(3, square, x, cube);
-    for (int k = 0; k < 9; k++) {
-        const double one = k % 4 == 0;
-        a[k] = one / 720.0 + x[k] / 5040.0 + square[k] / 40320.0;
-        b[k] = one / 6.0 + x[k] / 24.0 + square[k] / 120.0;
-        e[k] = one + x[k] + 0.5 * square[k];
-    }
-    tl_mm(3, cube, a, square);
-    for (int k = 0; k < 9; k++) b[k] += square[k];
-    tl_mm(3, cube, b, square);
-    for (int k = 0; k < 9; k++) e[k] += square[k];
-}
-
-// The exponential by scaling and squaring.
-void tl_sand_frame(double h, const double gradient[9], double frame[9]) {
-    double x[9], e[9], t[9], size = 0.0, scale = h;
-    for (int k = 0; k < 9; k++) size = TL_MAX(fabs(h * gradient[k]), size);
-    int squarings = 0;
-    for (; size > 0.02 && squarings < 60; squarings++) {
-        size *= 0.5;
-        scale *= 0.5;
-    }
-    for (int k = 0; k < 9; k++) x[k] = scale * gradient[k];
-    transfer_exp(x, e);
-    for (int n = 0; n < squarings; n++) {
-        tl_mm(3, e, e, t);
-        memcpy(e, t, sizeof e);
-    }
-    tl_mm(3, e, frame, t);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            frame[3 * i + j] =
-                t[3 * i] * e[3 * j] + t[3 * i + 1] * e[3 * j + 1] + t[3 * i + 2] * e[3 * j + 2];
-}
-
-// |Dev D| = √J₂ of the rate of strain.
-static double transfer_shear(int dim, const double gradient[9]) {
-    double t[6], sum = 0.0;
-    tl_tensor_pack(dim, gradient, t);
-    for (int k = 1; k < tl_tensor_size(dim); k++) sum += t[k] * t[k];
-    return sqrt(sum);
-}
-
-// Pressure at a point, from the stress that the nodes have just been given.
-static double transfer_pressure(const tl_sand *m, int64_t cell, const double *weight) {
-    const int size = tl_tensor_size(m->dim);
-    double sum = 0.0;
-    for (int c = 0; c < m->cells.corners; c++)
-        sum +=
-            weight[c] * m->stress[(int64_t)m->cells.cell_node[cell * m->cells.corners + c] * size];
-    return tl_tensor_unit(m->dim) * sum;
-}
-
-typedef struct transfer_move {
-    tl_sand *m;
-    const tl_step *step;
-    const double *shift;
-} transfer_move;
-
-static void transfer_particle(const transfer_move *t, int64_t cell, int64_t p) {
-    tl_sand *m = t->m;
-    const tl_step *step = t->step;
-    tl_grains *g = &m->grains;
-    double weight[TL_CORNERS], slope[TL_CORNERS][3], v[3] = {0}, change[3] = {0}, gradient[9] = {0};
+// Σ_p w 2^dim √det F of a corner whose sand counts as packed, and no bound for the others.
+static void transfer_space(tl_sand *m, double limit, int64_t cell) {
+    const int corners = m->cells.corners;
+    double *sums = m->sums + cell * corners * TL_SUMS;
+    bool held[TL_CORNERS], any = false;
     int32_t at[3];
+    for (int a = 0; a < corners; a++) {
+        held[a] = transfer_holds(m, limit, m->cells.cell_node[cell * corners + a]);
+        any = any || held[a];
+        sums[a * TL_SUMS + TL_SUM_SPACE] = held[a] ? 0.0 : INFINITY;
+    }
     tl_cells_at(m->cells.cell_key[cell], at);
-    tl_sand_weights(m, g->x + 3 * p, at, weight, slope);
-    for (int c = 0; c < m->cells.corners; c++) {
-        const int64_t node = m->cells.cell_node[cell * m->cells.corners + c];
-        const double *next = m->next + 3 * node, *before = m->velocity + 3 * node;
-        for (int k = 0; k < 3; k++) {
-            v[k] += weight[c] * next[k];
-            change[k] += weight[c] * (next[k] - before[k]);
-            for (int e = 0; e < 3; e++) gradient[3 * k + e] += next[k] * slope[c][e];
-        }
+    for (int64_t i = m->cells.cell_start[cell]; any && i < m->cells.cell_start[cell + 1]; i++) {
+        const int64_t p = m->cells.order[i];
+        const double space = tl_sand_frame_space(m, m->grains.frame + 9 * p);
+        double weight[TL_CORNERS], gradient[TL_CORNERS][3];
+        tl_sand_weights(m, m->grains.x + 3 * p, at, weight, gradient);
+        for (int a = 0; a < corners; a++)
+            if (held[a]) sums[a * TL_SUMS + TL_SUM_SPACE] += weight[a] * space;
     }
-    tl_axpy3(g->x + 3 * p, step->h, v, g->x + 3 * p);
-    for (int c = 0; t->shift && c < m->cells.corners; c++) {
-        const int64_t node = m->cells.cell_node[cell * m->cells.corners + c];
-        tl_axpy3(g->x + 3 * p, weight[c], t->shift + 3 * node, g->x + 3 * p);
+}
+
+static void transfer_node_space(tl_sand *m, int64_t node) {
+    const int corners = m->cells.corners;
+    double sum = 0.0;
+    for (int c = 0; c < corners; c++) {
+        const int64_t cell = m->cells.node_cell[node * corners + c];
+        if (cell >= 0) sum += m->sums[(cell * corners + c) * TL_SUMS + TL_SUM_SPACE];
     }
-    if (m->def.transfer == TALUS_TRANSFER_FLIP)
-        tl_axpy3(g->v + 3 * p, 1.0, change, g->v + 3 * p);
+    m->node[node * TL_SUMS + TL_SUM_SPACE] = sum;
+}
+
+typedef struct transfer_job {
+    tl_sand *m;
+    double limit; // square of the speed below which sand is at rest
+} transfer_job;
+
+static void transfer_work(void *arg, tl_team *team, int rank) {
+    const transfer_job *job = arg;
+    tl_sand *m = job->m;
+    int64_t cell, cells, node, nodes;
+    tl_share(m->cells.count, tl_team_size(team), rank, &cell, &cells);
+    tl_share(m->cells.nodes, tl_team_size(team), rank, &node, &nodes);
+    if (m->dim == 3)
+        tl_sand_gather_cells_3(m, cell, cells);
     else
-        tl_copy3(v, g->v + 3 * p);
-    memcpy(g->gradient + 9 * p, gradient, sizeof gradient);
-    tl_sand_frame(step->h, gradient, g->frame + 9 * p);
-    if (g->orient_width > 0) tl_sand_turn_normals(m, step->h, gradient, g->orient + 9 * p);
-    const double shear = transfer_shear(m->dim, gradient);
-    g->bond[p] /= 1.0 + step->h * m->def.debonding * 2.0 * shear;
-    const double pressure = transfer_pressure(m, cell, weight);
-    const double scale = sqrt(fmax(pressure, 0.0) / m->def.density);
-    g->inertial[p] = shear * m->def.diameter <= 1e6 * scale // flying grains: as if very fast
-                         ? (scale > 0.0 ? shear * m->def.diameter / scale : 0.0)
-                         : 1e6;
+        tl_sand_gather_cells_2(m, cell, cells);
+    tl_barrier(team);
+    for (int64_t i = node; i < nodes; i++) transfer_node(m, i);
+    if (m->def.packed == TALUS_PACKED_NO) return;
+    tl_barrier(team);
+    for (int64_t i = cell; i < cells; i++) transfer_space(m, job->limit, i);
+    tl_barrier(team);
+    for (int64_t i = node; i < nodes; i++) transfer_node_space(m, i);
 }
 
-// Keep a particle in the box. False: it has left through a free face.
-static bool transfer_keep(const tl_sand *m, double x[3], double v[3]) {
-    for (int k = 0; k < m->dim; k++) {
-        const double low = m->cells.origin[k], high = low + m->cells.extent[k] * m->cells.edge;
-        const int side = x[k] < low ? 0 : x[k] > high ? 1 : -1;
-        if (side < 0) continue;
-        const talus_face face = m->def.face[k][side];
-        if (face == TALUS_FACE_FREE || face == TALUS_FACE_NORMAL) return false;
-        x[k] = side ? high : low;
-        v[k] = 0.0;
-    }
-    return true;
-}
-
-void tl_sand_copy(tl_grains *g, int64_t to, int64_t from) {
-    double **array[TL_GRAIN_ARRAYS];
-    int width[TL_GRAIN_ARRAYS];
-    if (to == from) return;
-    tl_sand_arrays(g, array, width);
-    g->id[to] = g->id[from];
-    for (int k = 0; k < TL_GRAIN_ARRAYS; k++)
-        if (width[k] > 0)
-            memcpy(*array[k] + to * width[k], *array[k] + from * width[k],
-                   (size_t)width[k] * sizeof **array[k]);
-}
-
-static void transfer_move_work(void *arg, tl_team *team, int rank) {
-    const transfer_move *t = arg;
-    const tl_cells *cells = &t->m->cells;
-    int64_t begin, end;
-    tl_share(cells->count, tl_team_size(team), rank, &begin, &end);
-    for (int64_t cell = begin; cell < end; cell++)
-        for (int64_t p = cells->cell_start[cell]; p < cells->cell_start[cell + 1]; p++)
-            transfer_particle(t, cell, p);
-}
-
-void tl_sand_move(tl_sand *m, const tl_step *step, const double *shift) {
-    tl_grains *g = &m->grains;
-    transfer_move move = {m, step, shift};
-    tl_parallel(m->base.ctx, step->threads, transfer_move_work, &move);
-    int64_t kept = 0;
-    for (int64_t p = 0; p < g->count; p++) {
-        if (!transfer_keep(m, g->x + 3 * p, g->v + 3 * p)) {
-            m->lost += g->volume[p];
-            continue;
-        }
-        tl_sand_copy(g, kept++, p);
-    }
-    g->count = kept;
+void tl_sand_gather(tl_sand *m, const tl_step *step) {
+    const double fall = TRANSFER_REST * step->h;
+    transfer_job job = {.m = m, .limit = fall * fall * tl_dot3(step->gravity, step->gravity)};
+    tl_parallel(m->base.ctx, step->threads, transfer_work, &job);
 }

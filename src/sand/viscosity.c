@@ -30,7 +30,8 @@ static void viscosity_cell(const viscosity_product *t, int64_t cell) {
     TL_ASSUME(dim == 2 || dim == 3);
     tl_cells_at(m->cells.cell_key[cell], at);
     memset(out, 0, (size_t)(3 * corners) * sizeof *out);
-    for (int64_t p = m->cells.cell_start[cell]; p < m->cells.cell_start[cell + 1]; p++) {
+    for (int64_t i = m->cells.cell_start[cell]; i < m->cells.cell_start[cell + 1]; i++) {
+        const int64_t p = m->cells.order[i];
         double weight[TL_CORNERS], slope[TL_CORNERS][3], gradient[9] = {0};
         const double volume = t->factor * m->grains.volume[p];
         tl_sand_weights(m, m->grains.x + 3 * p, at, weight, slope);

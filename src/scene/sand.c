@@ -88,7 +88,7 @@ static talus_status sand_check_law(talus_scene *s) {
     d->viscosity = keys->viscosity;
     d->correction = keys->correction;
     d->resample = keys->resample;
-    d->packed = keys->packed;
+    d->packed = (talus_packed)keys->packed;
     d->anisotropy = keys->anisotropy;
     d->elongation = keys->elongation;
     d->disorder = keys->disorder;

@@ -21,6 +21,7 @@ SCHEMA_CHOICES(schema_field, TALUS_FIELD_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_face, TALUS_FACE_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_transfer, TALUS_TRANSFER_LIST(SCHEMA_TEXT))
 SCHEMA_CHOICES(schema_stress, TALUS_STRESS_LIST(SCHEMA_TEXT))
+SCHEMA_CHOICES(schema_packed, TALUS_PACKED_LIST(SCHEMA_TEXT))
 #undef SCHEMA_TEXT
 
 // ---- parts of others ----
@@ -416,9 +417,10 @@ static const tl_key schema_sand_keys[] = {
      .text = "share of what is too dense that each step makes room for"},
     {ROW(tl_sand_keys, resample, "resample", .kind = TL_KIND_YES_NO), .also = "split, splitting",
      .initial = "no", .text = "split particles that are drawn out, merge those pressed flat"},
-    {ROW(tl_sand_keys, packed, "packed", .kind = TL_KIND_YES_NO), .initial = "no",
-     .text = "sand whose particles have kept their density is dense, even where it does not fill "
-             "the cells: surfaces at rest do not creep"},
+    {ROW(tl_sand_keys, packed, "packed", .kind = TL_KIND_CHOICE), .choice = schema_packed,
+     .initial = "no",
+     .text = "where sand whose particles have kept their density is dense even if it does not fill "
+             "the cells: nowhere (surfaces creep); where it is at rest; everywhere"},
     {ROW(tl_sand_keys, anisotropy, "anisotropy", NUMBER(NONE)), BETWEEN(0, 0.99), .initial = "0",
      .text =
          "of friction, where grains are flat: (1 - a)² of it along their sides; 0: round grains"},

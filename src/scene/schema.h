@@ -222,7 +222,7 @@ typedef struct tl_sand_keys {
     int32_t stress;   // a talus_stress
     double viscosity, correction, anisotropy, elongation, disorder, normals[3];
     bool resample;
-    bool packed;
+    int32_t packed; // a talus_packed
     const char *material;
     tl_items fill; // of tl_sand_fill
 } tl_sand_keys;

@@ -671,6 +671,7 @@ talus_global_def tl_stage_def(const talus_world *w) {
                   .arm = s->arm,
                   .back = s->back},
         .borrow_h = true,
+        .threads = w->def.threads,
         .borrow_all = true,
         .f = s->f,
         .w = s->w,

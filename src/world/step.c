@@ -51,20 +51,23 @@ static talus_status step_solve(talus_world *w, const tl_step *step, const talus_
     const double begin = tl_seconds();
     tl_stage_warm_start(w, step);
     if (s->lean) tl_stage_rest(w);
-    if (s->blocks > 0) {
+    bool solved = s->blocks == 0;
+    w->part.count = 0;
+    if (!solved && tl_part_applies(w)) TL_TRY(tl_part_solve(w, &info, &solved));
+    if (!solved) {
         TL_TRY(talus_solver_prepare(w->solver, p));
         TL_TRY(talus_solver_solve(w->solver, s->r, &info));
-        TL_REQUIRE(w->ctx, info.outcome != TALUS_OUTCOME_CANCELLED, TALUS_ERR_CANCELLED,
-                   "step %lld: cancelled while solving", (long long)w->steps + 1);
     }
-    const double solved = tl_seconds();
+    TL_REQUIRE(w->ctx, info.outcome != TALUS_OUTCOME_CANCELLED, TALUS_ERR_CANCELLED,
+               "step %lld: cancelled while solving", (long long)w->steps + 1);
+    const double end = tl_seconds();
     if (s->lean) tl_solver_rest(w->solver);
     TL_TRY(talus_certify(p, s->r, &verdict));
     if (s->lean) tl_problem_rest(w->problem, false);
     s->u = p->work.u;
     s->after = p->work.v;
-    out->solve_seconds = solved - begin;
-    out->certify_seconds = tl_seconds() - solved;
+    out->solve_seconds = end - begin;
+    out->certify_seconds = tl_seconds() - end;
     if (s->ties.rows > 0)
         memcpy(s->ties.lambda, p->work.lambda, (size_t)s->ties.rows * sizeof *s->ties.lambda);
     for (int32_t k = 0; k < s->dof; k++)

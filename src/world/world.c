@@ -125,6 +125,7 @@ void talus_world_destroy(talus_world *w) {
     tl_contacts_clear(ctx, &w->next);
     tl_joints_clear(ctx, &w->joints);
     tl_stage_clear(ctx, &w->stage);
+    tl_part_clear(ctx, &w->part);
     tl_springs_destroy(w->springs);
     tl_free(ctx, w->curvature);
     tl_free(ctx, w->given_motion);

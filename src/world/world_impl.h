@@ -100,6 +100,19 @@ typedef struct tl_stage {
     int32_t first_block[TL_WORLD_MODELS + 1]; // of those that models bring along
 } tl_stage;
 
+/// The contacts of a step that are solved for, where not all are, see part.c. Kept between steps
+/// for its memory only.
+typedef struct tl_part {
+    int32_t count;          // 0: all were
+    int32_t *index;         // contacts of the stage
+    uint8_t *in;            // of each contact of the stage: it is one of them
+    talus_problem *problem; // theirs; its H, w and mu are these:
+    int64_t *h_start;
+    int32_t *h_body;
+    double *h_block, *w, *mu;
+    double *r;
+} tl_part;
+
 /// A shape as it was given, other than a ball with a radius and nothing else.
 typedef struct tl_world_shape {
     const talus_shape_def *def; // the search's copy, or `own`
@@ -137,6 +150,7 @@ struct talus_world {
     tl_contacts next; // of the step in hand, where the stage is lean
     tl_joints joints;
     tl_stage stage;
+    tl_part part;
     double time;
     int64_t steps, missed_steps;
     // penalty
@@ -243,6 +257,15 @@ double tl_world_touch(const talus_world *w);
 double tl_sweep_thickness(int32_t dim, const talus_mass *unit, double extent);
 /// Shorten the step so that no body passes through another one unseen.
 talus_status tl_world_sweep(talus_world *w, tl_step *step) TALUS_MUST_CHECK;
+
+// ---- part.c ------------------------------------------------------------------------------------
+
+/// Whether the staged problem is one that a part of it may stand for.
+bool tl_part_applies(const talus_world *w);
+/// Solve the staged problem through the part of its contacts that can close, from s->r, which holds
+/// the result. `done` false: the part would be as good as all, and nothing was done.
+talus_status tl_part_solve(talus_world *w, talus_solve_info *info, bool *done) TALUS_MUST_CHECK;
+void tl_part_clear(talus_context *ctx, tl_part *p);
 
 // ---- joints.c ----------------------------------------------------------------------------------
 

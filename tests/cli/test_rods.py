@@ -163,6 +163,31 @@ class Rods(Recorded):
         self.assertEqual(refused.returncode, 1)
         self.assertIn("has no rods", refused.stderr)
 
+    def test_room(self):
+        # Two straight rods of 8 segments of 2 cm, along x and along y, in cells of 1 cm, none on a border: 16 cells
+        # each. In the second scene they share the cell where they cross, in the third they lie in the same cells.
+        rod = "  - {line: {from: %s, to: %s}, nodes: 9, radius: 1 mm, young: 1 MPa}\n"
+        along = ([0.001, 0.005, 0.005], [0.161, 0.005, 0.005])
+        for other, cells in (
+            (([0.005, 0.001, 0.105], [0.005, 0.161, 0.105]), 32),
+            (([0.005, 0.001, 0.0075], [0.005, 0.161, 0.0075]), 31),
+            (([0.001, 0.005, 0.0075], [0.161, 0.005, 0.0075]), 16),
+        ):
+            (self.room / "two.yaml").write_text(
+                "version: 1\ngravity: [0, 0, 0]\nrods:\n" + rod % along + rod % other
+                + "run: {until: 1 ms}\noutput: {precision: double}\n"
+            )
+            self.done("run", "two.yaml", "-o", "two.h5")
+            run = talus("analyse", "two.h5", "rods", "--json", cwd=self.room)
+            (tables,) = objects(run.stdout)
+            (table,) = [t for t in tables["tables"] if t["name"] == "rods_room"]
+            _, volume, filled, spread = table["rows"][0]
+            self.assertAlmostEqual(volume, cells * 1e-6, delta=1e-12)
+            self.assertAlmostEqual(filled, np.pi * 1e-6 * 0.32 / (cells * 1e-6), delta=1e-9)
+            nodes = np.concatenate([np.linspace(*along, 9), np.linspace(*other, 9)])
+            expected = np.sqrt(((nodes - nodes.mean(axis=0)) ** 2).sum(axis=1).mean())
+            self.assertAlmostEqual(spread, expected, delta=1e-9)
+
     def test_exports(self):
         self.drape("-o", "drape.h5")
         run = talus("export", "drape.h5", "--csv", "--vtk", "-o", "out", cwd=self.room)

@@ -39,7 +39,7 @@ static void weight(void **state) {
             talus_world *w = worlds_create(&def);
             talus_sand_def s = sands_box(4, dim == 2 ? 8 : 3, 8);
             s.stress = (talus_stress)space;
-            s.packed = true;
+            s.packed = TALUS_PACKED_ALL;
             WORLDS_OK(talus_world_add_sand(w, &s));
             sands_heap f = {dim, {0}, {4, 3, 5}, s.fraction, 2, {0}};
             if (dim == 2) f.high[1] = 5;
@@ -62,6 +62,8 @@ static void weight(void **state) {
         }
 }
 
+enum { WIDE = 5, HIGH = 6 }; // cells
+
 static talus_world *column(const talus_sand_def *law, int32_t threads) {
     talus_world_def def = sands_world(2, 4e-3);
     def.tolerance = 1e-6;
@@ -70,7 +72,7 @@ static talus_world *column(const talus_sand_def *law, int32_t threads) {
     talus_sand_def s = *law;
     s.face[1][0] = TALUS_FACE_STICK;
     WORLDS_OK(talus_world_add_sand(w, &s));
-    const sands_heap f = {2, {0}, {6, 8}, s.fraction, 2, {0}};
+    const sands_heap f = {2, {0}, {WIDE, HIGH}, s.fraction, 2, {0}};
     sands_fill(w, &s, &f);
     return w;
 }
@@ -94,7 +96,7 @@ static void looseness(const talus_world *w, double fraction, double *out) {
 // (theory, what a tolerance means), times the root of a ratio of λ, here of volumes and thus 1.
 static void columns(void **state) {
     (void)state;
-    enum { PARTICLES = 6 * 8 * 4 };
+    enum { PARTICLES = 4 * WIDE * HIGH };
     double front[3], loose[2][PARTICLES];
     for (int space = TALUS_STRESS_Q1; space <= TALUS_STRESS_PARTICLE; space++) {
         talus_sand_def s = sands_box(40, 12, 1);
@@ -120,7 +122,7 @@ static void columns(void **state) {
             if (k == 38) assert_true(talus_world_hash(w) == talus_world_hash(again));
         }
         const talus_sand_view v = sands_look(w);
-        assert_true(fabs(sands_total(&v) - 0.6 * 0.48) < 1e-13);
+        assert_true(fabs(sands_total(&v) - s.fraction * WIDE * HIGH * s.cell * s.cell) < 1e-13);
         front[space] = sands_top(&v, 0);
         free(numbers);
         talus_world_destroy(w);
@@ -291,7 +293,7 @@ static void creep(void **state) {
         talus_sand_def s = sands_box(30, 8, 1);
         s.friction = 0.6;
         s.stress = particle ? TALUS_STRESS_PARTICLE : TALUS_STRESS_Q1;
-        s.packed = !particle;
+        s.packed = TALUS_PACKED_REST;
         s.face[1][0] = TALUS_FACE_STICK;
         WORLDS_OK(talus_world_add_sand(w, &s));
         for (int i = 0; i < 60 * 16; i++) {

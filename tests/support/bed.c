@@ -6,14 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BED_RADIUS 5e-3  // [m]
-#define BED_SPREAD 0.1   // of the radii
-#define BED_DENSITY 2500 // [kg/m³]
-#define BED_FILL 0.56    // share of the box that the spheres fill at the start
-#define BED_OVERLAP 0.01 // overlap that is left at the start, relative to the distance
-#define BED_KEEP 0.8     // share of the velocities kept while settling
+#define BED_RADIUS 5e-3    // [m]
+#define BED_SPREAD 0.1     // of the radii
+#define BED_DENSITY 2500   // [kg/m³]
+#define BED_FILL 0.56      // share of the box that the spheres fill at the start
+#define BED_OVERLAP 0.01   // overlap that is left at the start, relative to the distance
+#define BED_KEEP 0.8       // share of the velocities kept while settling
+#define BED_REST_STEP 3e-3 // [s]
+#define BED_STILL 1e-3     // speed at rest, relative to what free fall adds in a step
 #define BED_PI 3.14159265358979323846
-enum { BED_WALLS = 5, BED_PUSHES = 5000, BED_LIST = 10 };
+enum { BED_WALLS = 5, BED_PUSHES = 5000, BED_LIST = 10, BED_REST_MOST = 3000 };
 
 static double bed_mass(double radius) {
     return BED_DENSITY * 4.0 / 3.0 * BED_PI * radius * radius * radius;
@@ -371,34 +373,65 @@ talus_status bed_advance(bed *b, const talus_problem *p, const double *r) {
     return TALUS_OK;
 }
 
+static talus_status bed_step(bed *b, talus_context *ctx, const char *sweeps, const char *threads) {
+    talus_problem *p = NULL;
+    talus_solver *s = NULL;
+    talus_solve_info info;
+    double *r = NULL;
+    talus_status status = bed_problem(b, ctx, &p, &r);
+    if (status == TALUS_OK) status = talus_solver_create(ctx, "nlgs", &s);
+    if (status == TALUS_OK) status = talus_solver_set(s, "threads", threads);
+    if (status == TALUS_OK) status = talus_solver_set(s, "iterations", sweeps);
+    if (status == TALUS_OK) status = talus_solver_set(s, "tolerance", "1e-12");
+    if (status == TALUS_OK) status = talus_solver_prepare(s, p);
+    if (status == TALUS_OK) status = talus_solver_solve(s, r, &info);
+    if (status == TALUS_OK) status = bed_advance(b, p, r);
+    talus_solver_destroy(s);
+    talus_problem_destroy(p);
+    free(r);
+    return status;
+}
+
 talus_status bed_run(bed *b, talus_context *ctx, int steps, const char *sweeps,
                      const char *threads) {
     talus_status status = TALUS_OK;
-    for (int step = 0; step < steps && status == TALUS_OK; step++) {
-        talus_problem *p = NULL;
-        talus_solver *s = NULL;
-        talus_solve_info info;
-        double *r = NULL;
-        status = bed_problem(b, ctx, &p, &r);
-        if (status == TALUS_OK) status = talus_solver_create(ctx, "nlgs", &s);
-        if (status == TALUS_OK) status = talus_solver_set(s, "threads", threads);
-        if (status == TALUS_OK) status = talus_solver_set(s, "iterations", sweeps);
-        if (status == TALUS_OK) status = talus_solver_set(s, "tolerance", "1e-12");
-        if (status == TALUS_OK) status = talus_solver_prepare(s, p);
-        if (status == TALUS_OK) status = talus_solver_solve(s, r, &info);
-        if (status == TALUS_OK) status = bed_advance(b, p, r);
-        talus_solver_destroy(s);
-        talus_problem_destroy(p);
-        free(r);
-    }
+    for (int step = 0; step < steps && status == TALUS_OK; step++)
+        status = bed_step(b, ctx, sweeps, threads);
     return status;
 }
+
+static void bed_stop(bed *b) { memset(b->velocity, 0, 6 * (size_t)b->count * sizeof *b->velocity); }
 
 talus_status bed_settle(bed *b, talus_context *ctx, int steps, const char *sweeps,
                         const char *threads) {
     b->keep = BED_KEEP;
     const talus_status status = bed_run(b, ctx, steps, sweeps, threads);
     b->keep = 1.0;
-    memset(b->velocity, 0, 6 * (size_t)b->count * sizeof *b->velocity);
+    bed_stop(b);
     return status;
+}
+
+static double bed_speed(const bed *b) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < b->count; i++)
+        for (int k = 0; k < 3; k++)
+            sum += b->velocity[6 * (int64_t)i + k] * b->velocity[6 * (int64_t)i + k];
+    return sqrt(sum / b->count);
+}
+
+int bed_rest(bed *b, talus_context *ctx, const char *threads) {
+    const double step = b->step;
+    int steps = 0;
+    bool rests = false;
+    b->step = BED_REST_STEP;
+    b->keep = BED_KEEP;
+    const double still = BED_STILL * b->keep * b->step * fabs(b->gravity[2]);
+    while (!rests && steps < BED_REST_MOST && bed_step(b, ctx, "20", threads) == TALUS_OK) {
+        steps++;
+        rests = bed_speed(b) < still;
+    }
+    b->step = step;
+    b->keep = 1.0;
+    bed_stop(b);
+    return rests ? steps : -1;
 }

@@ -46,8 +46,12 @@ talus_status bed_advance(bed *b, const talus_problem *p, const double *r);
 /// `steps` steps, each solved with `sweeps` sweeps of nlgs on `threads` threads.
 talus_status bed_run(bed *b, talus_context *ctx, int steps, const char *sweeps,
                      const char *threads);
-/// The same with velocities damped; at the end they are zero: the bed rests.
+/// The same with velocities damped; at the end they are zero. The bed need not rest yet.
 talus_status bed_settle(bed *b, talus_context *ctx, int steps, const char *sweeps,
                         const char *threads);
+/// Damped steps of 3 ms until the speeds that a step ends with are, root mean square, less than a
+/// thousandth of what free fall adds in it: the bed rests, whatever its size. Velocities are zero
+/// at the end. Returns the steps taken, or −1 when 3000 were not enough or something failed.
+int bed_rest(bed *b, talus_context *ctx, const char *threads);
 
 #endif // TESTS_BED_H

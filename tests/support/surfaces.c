@@ -25,6 +25,15 @@ static void surface_facet(surface *s, int32_t a, int32_t b, int32_t c) {
     if (s->dim == 3) facet[2] = c;
 }
 
+// Whether these points of the plane z = 0 go round counter-clockwise.
+static bool surface_is_up(const surface *s, int32_t a, int32_t b, int32_t c) {
+    double u[3], v[3], n[3];
+    tl_sub3(s->point + 3 * b, s->point + 3 * a, u);
+    tl_sub3(s->point + 3 * c, s->point + 3 * a, v);
+    tl_cross3(u, v, n);
+    return n[2] > 0.0;
+}
+
 void surface_plane(surface *s, int32_t dim, double half, int32_t n, uint64_t seed) {
     tl_rng rng = {.state = seed};
     const double cell = 2.0 * half / n;
@@ -43,7 +52,10 @@ void surface_plane(surface *s, int32_t dim, double half, int32_t n, uint64_t see
     for (int32_t i = 0; dim == 3 && i < n; i++)
         for (int32_t k = 0; k < n; k++) {
             const int32_t a = i * (n + 1) + k, b = a + 1, c = a + n + 2, d = a + n + 1;
-            if (tl_rng_unit(&rng) < 0.5) {
+            // a cell that is not convex has only one diagonal that leaves no triangle folded over
+            const bool first = tl_rng_unit(&rng) < 0.5;
+            if (first ? surface_is_up(s, a, b, c) && surface_is_up(s, a, c, d)
+                      : !surface_is_up(s, a, b, d) || !surface_is_up(s, b, c, d)) {
                 surface_facet(s, a, b, c);
                 surface_facet(s, a, c, d);
             } else {
@@ -51,6 +63,15 @@ void surface_plane(surface *s, int32_t dim, double half, int32_t n, uint64_t see
                 surface_facet(s, b, c, d);
             }
         }
+}
+
+void surface_turn_some(surface *s, tl_rng *rng) {
+    for (int32_t t = 0; t < s->facets; t++) {
+        int32_t *c = s->facet + s->dim * t, first = c[0];
+        if (tl_rng_unit(rng) < 0.5) continue;
+        c[0] = c[1];
+        c[1] = first;
+    }
 }
 
 void surface_sphere(surface *s, int32_t dim, double r, int32_t n) {

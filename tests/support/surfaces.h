@@ -17,6 +17,8 @@ typedef struct surface {
 /// n by n cells; their corners are moved about at random within the plane, and diagonals go either
 /// way.
 void surface_plane(surface *s, int32_t dim, double half, int32_t n, uint64_t seed);
+/// Let about half of the facets look to the other side.
+void surface_turn_some(surface *s, tl_rng *rng);
 /// Sphere of radius r: an octahedron, each facet divided into n² (2D: a polygon of 4 n sides,
 /// clockwise).
 void surface_sphere(surface *s, int32_t dim, double r, int32_t n);

@@ -25,17 +25,31 @@ static void two_shapes_judge(const two_shapes *s, const tl_touch *t, double reac
     }
 }
 
-int two_shapes_touches(talus_context *context, const two_shapes *s, double reach,
-                       tl_touch out[TWO_SHAPES_MOST]) {
+static tl_collide *two_shapes_search(talus_context *context, const two_shapes *s) {
     const double period[3] = {0.0, 0.0, 0.0};
     tl_collide *c = NULL;
-    int64_t count;
     assert_int_equal(tl_collide_create(context, s->dim, period, &c), TALUS_OK);
     for (int32_t i = 0; i < 2; i++) {
         int32_t shape, item;
         assert_int_equal(tl_collide_add_shape(c, &s->shape[i], &shape), TALUS_OK);
         assert_int_equal(tl_collide_add_item(c, shape, i, i == 1, &item), TALUS_OK);
     }
+    return c;
+}
+
+void two_shapes_keep(talus_context *context, two_shapes *s) {
+    s->kept = two_shapes_search(context, s);
+}
+
+void two_shapes_let_go(two_shapes *s) {
+    tl_collide_destroy(s->kept);
+    s->kept = NULL;
+}
+
+int two_shapes_touches(talus_context *context, const two_shapes *s, double reach,
+                       tl_touch out[TWO_SHAPES_MOST]) {
+    tl_collide *c = s->kept ? s->kept : two_shapes_search(context, s);
+    int64_t count;
     assert_int_equal(tl_collide_detect(c, s->pose, reach, 1), TALUS_OK);
     const tl_touch *touch = tl_collide_touches(c, &count);
     assert_true(count <= TWO_SHAPES_MOST);
@@ -44,7 +58,7 @@ int two_shapes_touches(talus_context *context, const two_shapes *s, double reach
         two_shapes_judge(s, &out[i], reach);
         assert_true(i == 0 || out[i - 1].feature < out[i].feature);
     }
-    tl_collide_destroy(c);
+    if (!s->kept) tl_collide_destroy(c);
     return (int)count;
 }
 

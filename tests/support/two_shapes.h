@@ -12,7 +12,12 @@ typedef struct two_shapes {
     int32_t dim;
     talus_shape_def shape[2];
     tl_pose pose[2];
+    tl_collide *kept; ///< of two_shapes_keep
 } two_shapes;
+
+/// Make the search once for many poses; the shapes must not change until it is let go.
+void two_shapes_keep(talus_context *context, two_shapes *s);
+void two_shapes_let_go(two_shapes *s);
 
 /// The contact points of shape 0 (item 0, free) with shape 1 (item 1, immovable); asserts that the
 /// search succeeds and that every point is a possible one: a = 0, b = 1, features ascending, gap <=

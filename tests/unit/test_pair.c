@@ -3,6 +3,7 @@
 // as patches to be searched for the nearest point, and whether a point is in the material. Then
 // derivatives, rotations, order, and positions where the nearest point is not unique.
 #include "support/context.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <float.h>
 #include <math.h>
@@ -80,6 +81,15 @@ static double distance_at(int32_t dim, const talus_shape_def *shape, int patch, 
 
 static double within_unit(double s) { return s < 0.0 ? 0.0 : s > 1.0 ? 1.0 : s; }
 
+// The second parameter where it leaves its patch. It may go on beyond the pole of a sphere and the
+// middle of a disk, where the first has no meaning and steps along it lead nowhere.
+static double within_patch(int32_t dim, const talus_shape_def *shape, int patch, double t) {
+    const bool round = shape->kind == TALUS_SHAPE_CYLINDER || shape->kind == TALUS_SHAPE_DRUM;
+    if (dim == 3 && shape->kind == TALUS_SHAPE_SPHERE) return t;
+    if (dim == 3 && round && patch > 0) return t < -1.0 ? -1.0 : t > 1.0 ? 1.0 : t;
+    return within_unit(t);
+}
+
 // Signed distance of the point p (in the frame of the shape) from the material: every patch is
 // looked at on a lattice, and the best place is improved by steps that are halved when none helps.
 static double oracle_distance(int32_t dim, const talus_shape_def *shape, const double p[3]) {
@@ -89,7 +99,7 @@ static double oracle_distance(int32_t dim, const talus_shape_def *shape, const d
         double s = 0.5, t = 0.5, best = INFINITY;
         for (int i = 0; i <= lattice; i++) {
             for (int j = 0; j <= (dim == 2 ? 0 : lattice); j++) {
-                const double u = (double)i / lattice, v = (double)j / lattice;
+                const double u = (double)i / lattice, v = (j + 0.5) / (lattice + 1);
                 const double d = distance_at(dim, shape, patch, u, v, p);
                 if (d < best) best = d, s = u, t = v;
             }
@@ -99,7 +109,7 @@ static double oracle_distance(int32_t dim, const talus_shape_def *shape, const d
             for (int way = 0; way < (dim == 2 ? 2 : 4); way++) {
                 const double move = way % 2 ? -step : step;
                 double u = way < 2 ? s + move : s;
-                const double v = way < 2 ? t : within_unit(t + move);
+                const double v = way < 2 ? t : within_patch(dim, shape, patch, t + move);
                 // mantles close around
                 u = shape->kind == TALUS_SHAPE_BOX || shape->kind == TALUS_SHAPE_CONTAINER ||
                             shape->kind == TALUS_SHAPE_HALF_SPACE
@@ -164,7 +174,7 @@ static void gaps_are_those_of_the_oracle(void **state) {
     tl_rng rng = {.state = 21};
     for (int32_t dim = 2; dim <= 3; dim++) {
         for (int i = 0; i < PARTNERS; i++) {
-            for (int trial = 0; trial < 150; trial++) {
+            for (int trial = 0; trial < trials_of(150); trial++) {
                 tl_touch touch[TWO_SHAPES_MOST];
                 double p[3], q[3], point[3];
                 random_centre(&rng, dim, &partners[i], p);
@@ -201,7 +211,7 @@ static void the_normal_is_the_gradient_of_the_gap(void **state) {
     const double step = 1e-6;
     for (int32_t dim = 2; dim <= 3; dim++) {
         for (int i = 0; i < PARTNERS; i++) {
-            for (int trial = 0; trial < 100; trial++) {
+            for (int trial = 0; trial < trials_of(100); trial++) {
                 tl_touch touch[TWO_SHAPES_MOST], moved[TWO_SHAPES_MOST];
                 double p[3];
                 random_centre(&rng, dim, &partners[i], p);
@@ -233,7 +243,7 @@ static void rotating_the_world_rotates_the_contact(void **state) {
     tl_rng rng = {.state = 23};
     for (int32_t dim = 2; dim <= 3; dim++) {
         for (int i = 0; i < PARTNERS; i++) {
-            for (int trial = 0; trial < 100; trial++) {
+            for (int trial = 0; trial < trials_of(100); trial++) {
                 tl_touch touch[TWO_SHAPES_MOST], turned[TWO_SHAPES_MOST];
                 double p[3], q[4];
                 random_centre(&rng, dim, &partners[i], p);

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "collide/pair.h"
 #include "support/context.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <math.h>
 #include <setjmp.h>
@@ -43,7 +44,7 @@ static void closed_form(void **state) {
     (void)state;
     tl_rng r = {31};
     int found[3] = {0}, crossings = 0;
-    for (int trial = 0; trial < 6000; trial++) {
+    for (int trial = 0; trial < trials_of(6000); trial++) {
         talus_shape_def shape[2];
         tl_pose pose[2];
         tl_solid solid[2];

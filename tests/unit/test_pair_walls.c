@@ -2,6 +2,7 @@
 // Boxes and cylinders at half-spaces, in containers and in drums. The oracle looks at all corners,
 // or at many points of the rims, with rotations of its own.
 #include "support/context.h"
+#include "support/trials.h"
 #include "support/two_shapes.h"
 #include <math.h>
 #include <setjmp.h>
@@ -72,7 +73,7 @@ static void corners_of_a_box_are_the_contact_points(void **state) {
     for (int32_t dim = 2; dim <= 3; dim++) {
         const int corners = dim == 2 ? 4 : 8;
         for (int i = 0; i < WALL_SHAPES; i++) {
-            for (int trial = 0; trial < 200; trial++) {
+            for (int trial = 0; trial < trials_of(200); trial++) {
                 const two_shapes s = body_at_walls(&rng, dim, &box, &wall_shapes[i]);
                 const bool drum = wall_shapes[i].kind == TALUS_SHAPE_DRUM;
                 tl_touch touch[TWO_SHAPES_MOST];
@@ -165,7 +166,7 @@ static void rims_of_a_cylinder_are_the_contact_points(void **state) {
     enum { STEPS = 2000 };
     int64_t found = 0;
     for (int i = 0; i < 3; i++) { // without the drum
-        for (int trial = 0; trial < 60; trial++) {
+        for (int trial = 0; trial < trials_of(60); trial++) {
             const two_shapes s = body_at_walls(&rng, 3, &rod, &wall_shapes[i]);
             tl_touch touch[TWO_SHAPES_MOST];
             double deepest[WALLS], least[WALLS];
@@ -209,7 +210,7 @@ static void rims_of_a_cylinder_are_the_contact_points(void **state) {
 static void a_cylinder_stands_on_four_points_and_lies_on_two(void **state) {
     (void)state;
     tl_rng rng = {.state = 33};
-    for (int trial = 0; trial < 100; trial++) {
+    for (int trial = 0; trial < trials_of(100); trial++) {
         const double half_turn = tl_rng_range(&rng, -3.0, 3.0);
         const double turn[4] = {cos(half_turn), 0.0, 0.0, sin(half_turn)};
         const double over[4] = {0.0, turn[0], -turn[3], 0.0}; // half a turn about x after it
@@ -257,7 +258,7 @@ static void images_of_boxes_are_found(void **state) {
                                        {.kind = TALUS_SHAPE_BOX, .half = {0.5, 0.8, 0.3}}};
     const double period[3] = {5.0, 0.0, 7.0};
     int found = 0;
-    for (int trial = 0; trial < 200; trial++) {
+    for (int trial = 0; trial < trials_of(200); trial++) {
         two_shapes s = {.dim = 3, .shape = {shapes[0], shapes[1]}};
         tl_touch touch[TWO_SHAPES_MOST];
         tl_collide *c = NULL;

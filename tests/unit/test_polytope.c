@@ -114,7 +114,7 @@ static void points_are_on_the_surfaces_and_the_deepest_is_there(void **state) {
 static void the_gap_is_the_way_out(void **state) {
     (void)state;
     tl_rng rng = {.state = 62};
-    for (int trial = 0; trial < 2000; trial++) {
+    for (int trial = 0; trial < trials_of(2000); trial++) {
         const int32_t dim = 2 + trial % 2;
         double point[2][3 * POINTS];
         two_shapes s = random_pair(&rng, dim, trial / 2, point);
@@ -131,7 +131,7 @@ static void the_gap_is_the_way_out(void **state) {
 static void order_and_frame_do_not_matter(void **state) {
     (void)state;
     tl_rng rng = {.state = 63};
-    for (int trial = 0; trial < 2000; trial++) {
+    for (int trial = 0; trial < trials_of(2000); trial++) {
         const int32_t dim = 2 + trial % 2;
         double point[2][3 * POINTS], q[4];
         two_shapes s = random_pair(&rng, dim, trial / 2 % (KINDS * KINDS), point);
@@ -388,7 +388,7 @@ static void corners_at_walls(void **state) {
         {.kind = TALUS_SHAPE_DRUM, .radius = 1.7, .height = 2.6}};
     tl_rng rng = {.state = 66};
     int64_t found = 0;
-    for (int trial = 0; trial < 3000; trial++) {
+    for (int trial = 0; trial < trials_of(3000); trial++) {
         const int32_t dim = 2 + trial % 2;
         const int kind = (const int[]){1, 4, 5}[trial / 2 % 3];
         double point[3 * POINTS];

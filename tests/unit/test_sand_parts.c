@@ -85,15 +85,15 @@ static void cells(void **state) {
         static double x[3 * COUNT], sorted[3 * COUNT];
         for (int i = 0; i < 3 * COUNT; i++)
             x[i] = i % 3 < dim ? tl_rng_range(&rng, -1.5, 2.5) : 0.0; // some outside
-        const int64_t *order;
-        assert_int_equal(tl_cells_sort(ctx, &g, COUNT, x, &order), TALUS_OK);
+        assert_int_equal(tl_cells_sort(ctx, &g, 1, COUNT, x), TALUS_OK);
+        const int64_t *const order = g.order;
         bool seen[COUNT] = {0};
         for (int i = 0; i < COUNT; i++) {
             assert_false(seen[order[i]]);
             seen[order[i]] = true;
             for (int k = 0; k < 3; k++) sorted[3 * i + k] = x[3 * order[i] + k];
         }
-        assert_int_equal(tl_cells_build(ctx, &g, COUNT, sorted), TALUS_OK);
+        assert_int_equal(tl_cells_build(ctx, &g, COUNT), TALUS_OK);
         bool wanted[SIDE + 1][SIDE + 1][SIDE + 1] = {{{0}}}, full[SIDE][SIDE][SIDE] = {{{0}}};
         int nodes = 0, held = 0;
         for (int i = 0; i < COUNT; i++) {
@@ -116,6 +116,8 @@ static void cells(void **state) {
                 int32_t at[3];
                 tl_cells_locate(&g, sorted + 3 * p, at);
                 assert_true(tl_cells_key(at) == g.cell_key[cell]);
+                assert_int_equal(g.home[order[p]], cell);
+                if (p > g.cell_start[cell]) assert_true(order[p] > order[p - 1]);
             }
             for (int c = 0; c < g.corners; c++) {
                 const int32_t node = g.cell_node[cell * g.corners + c];

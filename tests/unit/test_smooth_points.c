@@ -339,7 +339,7 @@ static void the_normal_is_the_gradient_of_the_gap(void **state) {
     tl_rng rng = {.state = 66};
     const double step = 1e-6;
     int judged = 0;
-    for (int trial = 0; trial < 600; trial++) {
+    for (int trial = 0; trial < trials_of(600); trial++) {
         const int32_t dim = trial % 3 ? 3 : 2;
         const talus_shape_kind a = kinds[trial % (dim == 2 ? 2 : 4)], b = kinds[trial / 4 % 8];
         round_body body[2];
