@@ -33,7 +33,21 @@ static double reduce_area(const tl_spot *a, const tl_spot *b, const tl_spot *c) 
     return tl_dot3(n, a->n);
 }
 
-// What place i adds to those that were chosen.
+// How far place i is beyond those that were chosen, along the line through the first two.
+static double reduce_overhang(const tl_spot *spot, int chosen, int i) {
+    double d[3], e[3], low = 0.0, high = 0.0;
+    tl_sub3(spot[1].b, spot[0].b, d);
+    tl_scale3(1.0 / tl_norm3(d), d, d);
+    for (int k = 1; k < chosen; k++) {
+        tl_sub3(spot[k].b, spot[0].b, e);
+        low = TL_MIN(low, tl_dot3(d, e));
+        high = TL_MAX(high, tl_dot3(d, e));
+    }
+    tl_sub3(spot[i].b, spot[0].b, e);
+    return TL_MAX(low - tl_dot3(d, e), tl_dot3(d, e) - high);
+}
+
+// What place i adds to those that were chosen: a distance, then areas.
 static double reduce_worth(const tl_spot *spot, int chosen, int i) {
     if (chosen == 1) return sqrt(reduce_square(&spot[0], &spot[i]));
     const double side = reduce_area(&spot[0], &spot[1], &spot[i]);
@@ -43,6 +57,28 @@ static double reduce_worth(const tl_spot *spot, int chosen, int i) {
     double most = -turn * side;
     most = TL_MAX(-turn * reduce_area(&spot[1], &spot[2], &spot[i]), most);
     return TL_MAX(-turn * reduce_area(&spot[2], &spot[0], &spot[i]), most);
+}
+
+// The place that adds most, by `worth` and how near it is; −1: none adds more than `least`.
+static int reduce_best(double reach, double same, double least, int chosen, int count,
+                       const tl_spot *spot,
+                       double (*worth_of)(const tl_spot *spot, int chosen, int i)) {
+    double best_worth = least;
+    int best = -1;
+    for (int i = chosen; i < count; i++) {
+        bool apart = true;
+        for (int k = 0; k < chosen; k++)
+            apart = apart && reduce_square(&spot[k], &spot[i]) > same * same;
+        if (!apart) continue;
+        const double range = reach - spot[0].gap;
+        const double weight = range > 0.0 ? (reach - spot[i].gap) / range : 1.0;
+        const double worth = weight * worth_of(spot, chosen, i);
+        const double margin = REDUCE_BETTER * best_worth;
+        if (worth > best_worth + margin ||
+            (best >= 0 && worth > best_worth - margin && spot[i].feature < spot[best].feature))
+            best_worth = TL_MAX(worth, best_worth), best = i;
+    }
+    return best;
 }
 
 // The lowest feature in front, among places that are as near as the nearest.
@@ -63,21 +99,12 @@ int tl_manifold_reduce(const tl_couple *c, double reach, int most, int count, tl
     if (count <= 1) return count;
     reduce_first(REDUCE_LEVEL * c->size, count, spot);
     for (; chosen < most && chosen < count; chosen++) {
-        double best_worth = 0.0;
-        int best = -1;
-        for (int i = chosen; i < count; i++) {
-            bool apart = true;
-            for (int k = 0; k < chosen; k++)
-                apart = apart && reduce_square(&spot[k], &spot[i]) > same * same;
-            if (!apart) continue;
-            const double range = reach - spot[0].gap;
-            const double weight = range > 0.0 ? (reach - spot[i].gap) / range : 1.0;
-            const double worth = weight * reduce_worth(spot, chosen, i);
-            const double margin = REDUCE_BETTER * best_worth;
-            if (worth > best_worth + margin ||
-                (best >= 0 && worth > best_worth - margin && spot[i].feature < spot[best].feature))
-                best_worth = TL_MAX(worth, best_worth), best = i;
-        }
+        // Places on a line, as those of two capsules, have no area but what rounding makes: there
+        // the ends of the line count.
+        const double line = chosen == 1 ? 0.0 : same * sqrt(reduce_square(&spot[0], &spot[1]));
+        int best = reduce_best(reach, same, line, chosen, count, spot, reduce_worth);
+        if (best < 0 && chosen > 1)
+            best = reduce_best(reach, same, same, chosen, count, spot, reduce_overhang);
         if (best < 0) break;
         reduce_swap(spot, chosen, best);
     }

@@ -338,7 +338,7 @@ static void the_normal_is_the_gradient_of_the_gap(void **state) {
     (void)state;
     tl_rng rng = {.state = 66};
     const double step = 1e-6;
-    int judged = 0;
+    int judged = 0, rough = 0;
     for (int trial = 0; trial < trials_of(600); trial++) {
         const int32_t dim = trial % 3 ? 3 : 2;
         const talus_shape_kind a = kinds[trial % (dim == 2 ? 2 : 4)], b = kinds[trial / 4 % 8];
@@ -359,12 +359,17 @@ static void the_normal_is_the_gradient_of_the_gap(void **state) {
                 other.pose[0].x[k] += way * step;
                 change += way * deepest(m, two_shapes_touches(ctx, &other, 1.1, m));
             }
-            // differences: rounding 1e-15 / step, and (step / distance)² from curvature
-            assert_true(fabs(change / (2.0 * step) - t->normal[k]) <= 2e-8);
+            // differences: rounding 1e-15 / step, and (step / distance)² from curvature. A point of
+            // a superellipsoid may be 2e-6 beside the nearest (docs/theory/collision.md), which
+            // turns the normal by that over the distance.
+            const double error = fabs(change / (2.0 * step) - t->normal[k]);
+            const int flat = (a == TALUS_SHAPE_SUPERELLIPSOID) + (b == TALUS_SHAPE_SUPERELLIPSOID);
+            assert_true(error <= 2e-8 + 2e-6 * flat / t->gap);
+            rough += error > 2e-8;
         }
         judged++;
     }
-    assert_true(judged > 100);
+    assert_true(judged > 100 && rough <= judged / 1000);
 }
 
 // Triangles, as they come from a mesh: the same as a thin polyhedron gives, from either side.
