@@ -3,9 +3,10 @@
 //     bench/grains box N [SOLVER] [THREADS] [T]: N^3 spheres fall into a box, no friction, to t = 8
 //         or T
 //     bench/grains heap N [SOLVER] [THREADS]: N^3 spheres fall on a plane, mu = 1, 300 steps
-//     bench/grains flow COUNT [SOLVER] [THREADS]: a dense bed (mu = 0.5) falls together, settles,
-//         rests, then flows down a slope: seconds per step at h = 1 ms, residual 1e-4
-//     bench/grains rocks COUNT [SOLVER] [THREADS]: the same with convex rocks of 20 faces
+//     bench/grains flow COUNT [SOLVER] [THREADS] [SWEEPS]: a dense bed (mu = 0.5) falls together,
+//         settles, rests, then flows down a slope: seconds per step at h = 1 ms, residual 1e-4 or
+//         what 300 or SWEEPS iterations reach
+//     bench/grains rocks COUNT [SOLVER] [THREADS] [SWEEPS]: the same with convex rocks of 20 faces
 //     bench/grains size MOST [SOLVER] [THREADS]: time per grain and step, ten iterations each, of
 //         beds of 1e3 to MOST grains
 // SOLVER auto (default) or a name; apgd-ar in `box` runs with the published step and stop rule, and
@@ -128,7 +129,8 @@ static talus_world *make_grid(int n, double mu, double h, const char *solver, in
     return w;
 }
 
-static void run_box(int n, const char *solver, int threads, double end) {
+static void run_box(int n, const char *solver, int threads, double more) {
+    const double end = more > 0.0 ? more : 8.0;
     const double h = 0.2 * 0.85 * 5.0 / n / 1.9; // as in `talus reproduce b-box`
     const talus_shape_def box = {.kind = TALUS_SHAPE_CONTAINER, .half = {5.0, 5.0, 5.0}};
     const char *name = solver[0] == '+' ? solver + 1 : solver;
@@ -149,8 +151,8 @@ static void run_box(int n, const char *solver, int threads, double end) {
     talus_world_destroy(w);
 }
 
-static void run_heap(int n, const char *solver, int threads, double end) {
-    (void)end;
+static void run_heap(int n, const char *solver, int threads, double more) {
+    (void)more;
     const talus_shape_def plane = {.kind = TALUS_SHAPE_HALF_SPACE};
     talus_world *w = make_grid(n, 1.0, 0.0086, solver, threads, 1e-3);
     add_fixed(w, &plane, 0.0, 0.0, 0.0);
@@ -237,13 +239,13 @@ static talus_world *make_bed(const bed *of, const talus_world *from) {
     return w;
 }
 
-static void run_bed(bool rocks, int count, const char *solver, int threads) {
+static void run_bed(bool rocks, int count, const char *solver, int threads, double sweeps) {
     bed b = {.rocks = rocks,
              .count = count,
              .tolerance = 1e-4,
              .solver = solver,
              .threads = threads,
-             .iterations = 300};
+             .iterations = sweeps > 0.0 ? (int32_t)sweeps : 300};
     sums fill = {0}, settle = {0}, rest = {0}, begin = {0}, flow = {0};
     talus_world *w = make_bed(&b, NULL);
     advance(w, 400, &fill); // falls together
@@ -262,18 +264,16 @@ static void run_bed(bool rocks, int count, const char *solver, int threads) {
     talus_world_destroy(tilted);
 }
 
-static void run_flow(int count, const char *solver, int threads, double end) {
-    (void)end;
-    run_bed(false, count, solver, threads);
+static void run_flow(int count, const char *solver, int threads, double more) {
+    run_bed(false, count, solver, threads, more);
 }
 
-static void run_rocks(int count, const char *solver, int threads, double end) {
-    (void)end;
-    run_bed(true, count, solver, threads);
+static void run_rocks(int count, const char *solver, int threads, double more) {
+    run_bed(true, count, solver, threads, more);
 }
 
-static void run_size(int most, const char *solver, int threads, double end) {
-    (void)end;
+static void run_size(int most, const char *solver, int threads, double more) {
+    (void)more;
     for (int count = 1000; count <= most; count *= 10) {
         const int steps = count > 100000 ? 6 : 20;
         const bed b = {.count = count,
@@ -299,10 +299,10 @@ int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "", *solver = argc > 3 ? argv[3] : "auto";
     const int size = argc > 2 ? (int)strtod(argv[2], NULL) : 0;
     const int threads = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 2;
-    const double end = argc > 5 ? strtod(argv[5], NULL) : 8.0;
+    const double more = argc > 5 ? strtod(argv[5], NULL) : 0.0; // 0: as usual
     static const struct {
         const char *name;
-        void (*run)(int size, const char *solver, int threads, double end);
+        void (*run)(int size, const char *solver, int threads, double more);
     } cases[] = {{"box", run_box},
                  {"heap", run_heap},
                  {"flow", run_flow},
@@ -313,7 +313,7 @@ int main(int argc, char **argv) {
         if (talus_context_create(NULL, &ctx) != TALUS_OK) return 1;
         print_head();
         const double start = tl_seconds();
-        cases[k].run(size, solver, threads, end);
+        cases[k].run(size, solver, threads, more);
         fprintf(stderr, "%.1f s in all\n", tl_seconds() - start);
         talus_context_destroy(ctx);
         return 0;
