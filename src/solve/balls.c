@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contacts of balls, eight side by side. Loops over `lane` become vector code.
+// Contacts of balls, eight side by side.
 #include "solve/balls.h"
 #include "base/vec3.h"
 #include "problem/mass.h"
 #include <math.h>
 #include <string.h>
-
-#define LANES TL_LANES
-#define EACH_LANE for (int lane = 0; lane < LANES; lane++)
-#define EACH_AXIS for (int k = 0; k < 3; k++)
 
 // ---- recognition -------------------------------------------------------------------------------
 
@@ -131,20 +127,6 @@ bool tl_balls_import(const talus_problem *p, const tl_plan *plan, const double *
     return none;
 }
 
-void tl_balls_keep(const tl_plan *plan, const double *from, double *r) {
-    for (int32_t row = 0; row < plan->rows; row++)
-        if (plan->order[row] >= 0)
-            EACH_AXIS r[3 * (int64_t)plan->order[row] + k] =
-                from[((int64_t)(row / LANES) * 3 + k) * LANES + row % LANES];
-}
-
-void tl_balls_recall(const tl_plan *plan, const double *r, double *to) {
-    for (int32_t row = 0; row < plan->rows; row++)
-        if (plan->order[row] >= 0)
-            EACH_AXIS to[((int64_t)(row / LANES) * 3 + k) * LANES + row % LANES] =
-                r[3 * (int64_t)plan->order[row] + k];
-}
-
 void tl_balls_export(const talus_problem *p, double *r) {
     for (int32_t i = 0; i < p->count; i++) {
         double x[3], *out = r + 3 * (int64_t)i, room[TL_BALL_BLOCK];
@@ -169,77 +151,18 @@ typedef struct ball_group {
     double along[LANES], across[LANES];                      // w_N, w_T
 } ball_group;
 
-_Static_assert(LANES == 8 && TL_BALL_BODY == 8, "a group of bodies is a square");
-
-TL_INLINE tl_vec2 ball_two(const double *x) {
-    tl_vec2 out;
-    memcpy(&out, x, sizeof out);
-    return out;
-}
-
-// Bodies of all lanes, by entries: two entries of four bodies are a square, whose rows become
-// columns.
-TL_INLINE void ball_load(const double *z, const int32_t *body, double to[TL_BALL_BODY][LANES]) {
-    for (int k = 0; k < TL_BALL_BODY; k += 2) {
-        tl_vec4 first[2], second[2];
-        for (int half = 0; half < 2; half++) {
-            const int32_t *b = body + (ptrdiff_t)4 * half;
-            const tl_vec4 even =
-                TL_SHUFFLE(ball_two(z + (int64_t)b[0] * TL_BALL_BODY + k),
-                           ball_two(z + (int64_t)b[2] * TL_BALL_BODY + k), 0, 1, 2, 3);
-            const tl_vec4 odd =
-                TL_SHUFFLE(ball_two(z + (int64_t)b[1] * TL_BALL_BODY + k),
-                           ball_two(z + (int64_t)b[3] * TL_BALL_BODY + k), 0, 1, 2, 3);
-            first[half] = TL_SHUFFLE(even, odd, 0, 4, 2, 6);
-            second[half] = TL_SHUFFLE(even, odd, 1, 5, 3, 7);
-        }
-        const tl_vec8 one = TL_SHUFFLE(first[0], first[1], 0, 1, 2, 3, 4, 5, 6, 7);
-        const tl_vec8 next = TL_SHUFFLE(second[0], second[1], 0, 1, 2, 3, 4, 5, 6, 7);
-        memcpy(to[k], &one, sizeof one);
-        memcpy(to[k + 1], &next, sizeof next);
-    }
-}
-
-// And back, as far as they change.
-#define BALL_PUT(lane, of, i, j)                                                                   \
-    do {                                                                                           \
-        const tl_vec2 two = TL_SHUFFLE(of, of, i, j);                                              \
-        memcpy(to[lane] + k, &two, sizeof two);                                                    \
-    } while (0)
-TL_INLINE void ball_store(double *z, int32_t bodies, const int32_t *body,
-                          double from[TL_BALL_BODY][LANES]) {
-    double none[TL_BALL_BODY], *to[LANES];
-    EACH_LANE to[lane] = body[lane] < bodies ? z + (int64_t)body[lane] * TL_BALL_BODY : none;
-    for (int k = 0; k < TL_BALL_MOVES; k += 2) {
-        tl_vec8 one, next;
-        memcpy(&one, from[k], sizeof one);
-        memcpy(&next, from[k + 1], sizeof next);
-        const tl_vec8 even = TL_SHUFFLE(one, next, 0, 8, 2, 10, 4, 12, 6, 14);
-        const tl_vec8 odd = TL_SHUFFLE(one, next, 1, 9, 3, 11, 5, 13, 7, 15);
-        BALL_PUT(0, even, 0, 1);
-        BALL_PUT(1, odd, 0, 1);
-        BALL_PUT(2, even, 2, 3);
-        BALL_PUT(3, odd, 2, 3);
-        BALL_PUT(4, even, 4, 5);
-        BALL_PUT(5, odd, 4, 5);
-        BALL_PUT(6, even, 6, 7);
-        BALL_PUT(7, odd, 6, 7);
-    }
-}
-#undef BALL_PUT
-
-static inline void ball_fetch(const tl_balls_sweep *s, int32_t group) {
-    const int32_t *pair = s->balls->pair + (int64_t)group * 2 * LANES;
+static inline void ball_fetch(const tl_balls *b, const tl_lanes_sweep *s, int32_t group) {
+    const int32_t *pair = b->pair + (int64_t)group * 2 * LANES;
     for (int k = 0; k < 2 * LANES; k++) TL_PREFETCH(s->z + (int64_t)pair[k] * TL_BALL_BODY);
 }
 
-TL_INLINE void ball_gather(const tl_balls_sweep *s, int32_t group, ball_group *g) {
-    g->entry =
-        (const double(*)[LANES])(s->balls->contact + (int64_t)group * TL_BALL_ENTRIES * LANES);
-    g->a = s->balls->pair + (int64_t)group * 2 * LANES;
+TL_INLINE void ball_gather(const tl_balls *b, const tl_lanes_sweep *s, int32_t group,
+                           ball_group *g) {
+    g->entry = (const double(*)[LANES])(b->contact + (int64_t)group * TL_BALL_ENTRIES * LANES);
+    g->a = b->pair + (int64_t)group * 2 * LANES;
     g->b = g->a + LANES;
-    ball_load(s->z, g->a, g->za);
-    ball_load(s->z, g->b, g->zb);
+    lanes_load(TL_BALL_BODY, s->z, g->a, g->za);
+    lanes_load(TL_BALL_BODY, s->z, g->b, g->zb);
     tl_vec8 arm_a, arm_b, light_a, light_b, turn_a, turn_b;
     memcpy(&arm_a, g->entry[TL_BALL_ARM_A], sizeof arm_a);
     memcpy(&arm_b, g->entry[TL_BALL_ARM_B], sizeof arm_b);
@@ -273,7 +196,7 @@ TL_INLINE void ball_velocity(const ball_group *g, double u[3][LANES]) {
 }
 
 // z += N Hᵀ f. Lanes of a group share no body.
-TL_INLINE void ball_scatter(const tl_balls_sweep *s, ball_group *g, double f[3][LANES]) {
+TL_INLINE void ball_scatter(const tl_lanes_sweep *s, ball_group *g, double f[3][LANES]) {
     const double(*n)[LANES] = g->entry + TL_BALL_NORMAL;
     EACH_LANE {
         double c[3];
@@ -287,8 +210,8 @@ TL_INLINE void ball_scatter(const tl_balls_sweep *s, ball_group *g, double f[3][
             g->zb[3 + k][lane] -= g->turn_b[lane] * c[k];
         }
     }
-    ball_store(s->z, s->bodies, g->a, g->za);
-    ball_store(s->z, s->bodies, g->b, g->zb);
+    lanes_store(TL_BALL_BODY, s->z, s->bodies, g->a, g->za);
+    lanes_store(TL_BALL_BODY, s->z, s->bodies, g->b, g->zb);
 }
 
 // The impulse of the one-contact problem W_ii + β at velocity u and impulse r. With the impulse
@@ -323,116 +246,86 @@ TL_INLINE void ball_solve(bool associated, double proximal, const ball_group *g,
     }
 }
 
-TL_INLINE void ball_chunk(bool associated, const tl_balls_sweep *s, int32_t chunk,
-                          tl_balls_tally *out) {
+TL_INLINE void ball_chunk(bool associated, const tl_balls *b, const tl_lanes_sweep *s,
+                          int32_t chunk, tl_lanes_tally *out) {
     const int32_t first = s->plan->chunk_start[chunk], last = s->plan->chunk_start[chunk + 1];
-    double activity[LANES] = {0.0}, energy[LANES] = {0.0}, most_n[LANES] = {0.0};
-    double most_t[LANES] = {0.0};
+    lanes_sums sums = {0};
     for (int32_t group = first; group < last; group++) {
         ball_group g;
-        double u[3][LANES], old[3][LANES], fresh[3][LANES];
-        const int64_t at = (int64_t)group * 3 * LANES;
-        if (group + 1 < last) ball_fetch(s, group + 1);
-        ball_gather(s, group, &g);
+        double u[3][LANES], old[3][LANES], fresh[3][LANES], normal[LANES], square[LANES];
+        double *r = s->r + (int64_t)group * 3 * LANES;
+        if (group + 1 < last) ball_fetch(b, s, group + 1);
+        ball_gather(b, s, group, &g);
         ball_velocity(&g, u);
-        double *r = s->r + at;
-        if (s->change) { // momentum, see splitting.c; z has had its part already
-            double *change = s->change + at, *push = s->push + at;
-            for (int k = 0; k < 3 * LANES; k++) {
-                const double carried = s->nesterov ? push[k] + change[k] : push[k];
-                const double moved = s->share * carried;
-                r[k] += moved;
-                push[k] = s->nesterov || !(s->share > 0.0) ? moved : moved + change[k];
-            }
-        } else if (s->glide) { // see balls.h
-            double *glide = s->glide + at;
-            for (int k = 0; k < 3 * LANES; k++) {
-                glide[k] *= s->share;
-                r[k] += glide[k];
-            }
-        }
+        lanes_carry(s, group);
         memcpy(old, r, sizeof old);
         memcpy(fresh, r, sizeof fresh);
-        ball_solve(associated, s->balls->proximal, &g, u, fresh);
+        ball_solve(associated, b->proximal, &g, u, fresh);
         memcpy(r, fresh, sizeof fresh);
         for (int k = 0; k < 3; k++) EACH_LANE fresh[k][lane] -= old[k][lane];
-        if (s->change)
-            memcpy(s->change + at, fresh, sizeof fresh);
-        else if (s->glide)
-            for (int k = 0; k < 3; k++) {
-                tl_vec8 glide, more;
-                memcpy(&glide, s->glide + at + k * LANES, sizeof glide);
-                memcpy(&more, fresh[k], sizeof more);
-                glide += more;
-                memcpy(s->glide + at + k * LANES, &glide, sizeof glide);
-            }
+        lanes_changed(s, group, fresh);
         EACH_LANE {
-            const double lambda = g.across[lane];
-            double square = 0.0, normal = 0.0;
-            EACH_AXIS square += fresh[k][lane] * fresh[k][lane];
-            EACH_AXIS normal += g.entry[TL_BALL_NORMAL + k][lane] * fresh[k][lane];
-            const double weight = lambda < 1.0 ? lambda : 1.0, tangent = square - normal * normal;
-            activity[lane] += weight * weight * square;
-            energy[lane] += lambda * square;
-            most_n[lane] = TL_MAX(fabs(normal), most_n[lane]);
-            most_t[lane] = TL_MAX(tangent, most_t[lane]);
+            square[lane] = normal[lane] = 0.0;
+            EACH_AXIS square[lane] += fresh[k][lane] * fresh[k][lane];
+            EACH_AXIS normal[lane] += g.entry[TL_BALL_NORMAL + k][lane] * fresh[k][lane];
         }
+        lanes_count(&sums, g.across, normal, square);
         ball_scatter(s, &g, fresh);
     }
-    *out = (tl_balls_tally){0};
-    for (int32_t row = first * LANES; row < last * LANES; row++)
-        out->solves += s->plan->order[row] >= 0 ? 1.0 : 0.0;
-    EACH_LANE {
-        out->activity += activity[lane];
-        out->energy += energy[lane];
-        out->normal = TL_MAX(most_n[lane], out->normal);
-        out->tangent = TL_MAX(most_t[lane], out->tangent);
-    }
+    lanes_total(s, chunk, &sums, out);
 }
 
-void tl_balls_chunk_coulomb(const tl_balls_sweep *s, int32_t chunk, tl_balls_tally *out);
-void tl_balls_chunk_associated(const tl_balls_sweep *s, int32_t chunk, tl_balls_tally *out);
-TL_SIMD_CLONES void tl_balls_chunk_coulomb(const tl_balls_sweep *s, int32_t chunk,
-                                           tl_balls_tally *out) {
-    ball_chunk(false, s, chunk, out);
+void tl_balls_chunk_coulomb(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk,
+                            tl_lanes_tally *out);
+void tl_balls_chunk_associated(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk,
+                               tl_lanes_tally *out);
+TL_SIMD_CLONES void tl_balls_chunk_coulomb(const tl_balls *b, const tl_lanes_sweep *s,
+                                           int32_t chunk, tl_lanes_tally *out) {
+    ball_chunk(false, b, s, chunk, out);
 }
-TL_SIMD_CLONES void tl_balls_chunk_associated(const tl_balls_sweep *s, int32_t chunk,
-                                              tl_balls_tally *out) {
-    ball_chunk(true, s, chunk, out);
+TL_SIMD_CLONES void tl_balls_chunk_associated(const tl_balls *b, const tl_lanes_sweep *s,
+                                              int32_t chunk, tl_lanes_tally *out) {
+    ball_chunk(true, b, s, chunk, out);
 }
 
-void tl_balls_chunk(const tl_balls_sweep *s, int32_t chunk, tl_balls_tally *out) {
-    if (s->balls->associated)
-        tl_balls_chunk_associated(s, chunk, out);
+void tl_balls_chunk(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk,
+                    tl_lanes_tally *out) {
+    if (b->associated)
+        tl_balls_chunk_associated(b, s, chunk, out);
     else
-        tl_balls_chunk_coulomb(s, chunk, out);
+        tl_balls_chunk_coulomb(b, s, chunk, out);
 }
 
-void tl_balls_spread_lanes(const tl_balls_sweep *s, int32_t chunk);
-TL_SIMD_CLONES void tl_balls_spread_lanes(const tl_balls_sweep *s, int32_t chunk) {
+void tl_balls_spread_lanes(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk);
+TL_SIMD_CLONES void tl_balls_spread_lanes(const tl_balls *b, const tl_lanes_sweep *s,
+                                          int32_t chunk) {
     for (int32_t group = s->plan->chunk_start[chunk]; group < s->plan->chunk_start[chunk + 1];
          group++) {
         ball_group g;
         double f[3][LANES];
         memcpy(f, s->r + (int64_t)group * 3 * LANES, sizeof f);
-        ball_gather(s, group, &g);
+        ball_gather(b, s, group, &g);
         ball_scatter(s, &g, f);
     }
 }
 
 // clang knows the copies of a function only in their own file.
-void tl_balls_spread(const tl_balls_sweep *s, int32_t chunk) { tl_balls_spread_lanes(s, chunk); }
+void tl_balls_spread(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk) {
+    tl_balls_spread_lanes(b, s, chunk);
+}
 
-double tl_balls_measure_lanes(const tl_balls_sweep *s, int32_t chunk, bool scaled);
-TL_SIMD_CLONES double tl_balls_measure_lanes(const tl_balls_sweep *s, int32_t chunk, bool scaled) {
+double tl_balls_measure_lanes(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk,
+                              bool scaled);
+TL_SIMD_CLONES double tl_balls_measure_lanes(const tl_balls *b, const tl_lanes_sweep *s,
+                                             int32_t chunk, bool scaled) {
     double most[LANES] = {0.0}, total = 0.0;
-    const double shift = s->balls->associated ? 0.0 : 1.0;
+    const double shift = b->associated ? 0.0 : 1.0;
     for (int32_t group = s->plan->chunk_start[chunk]; group < s->plan->chunk_start[chunk + 1];
          group++) {
         ball_group g;
         double u[3][LANES], r[3][LANES];
         memcpy(r, s->r + (int64_t)group * 3 * LANES, sizeof r);
-        ball_gather(s, group, &g);
+        ball_gather(b, s, group, &g);
         ball_velocity(&g, u);
         const double(*n)[LANES] = g.entry + TL_BALL_NORMAL;
         EACH_LANE {
@@ -464,6 +357,6 @@ TL_SIMD_CLONES double tl_balls_measure_lanes(const tl_balls_sweep *s, int32_t ch
     return scaled ? sqrt(total) : total;
 }
 
-double tl_balls_measure(const tl_balls_sweep *s, int32_t chunk, bool scaled) {
-    return tl_balls_measure_lanes(s, chunk, scaled);
+double tl_balls_measure(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk, bool scaled) {
+    return tl_balls_measure_lanes(b, s, chunk, scaled);
 }

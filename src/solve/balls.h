@@ -12,8 +12,7 @@
 // anew at every visit.
 #ifndef TL_SOLVE_BALLS_H
 #define TL_SOLVE_BALLS_H
-#include "base/thread.h"
-#include "solve/plan.h"
+#include "solve/lanes.h"
 
 /// Numbers kept of a contact; entry k of a row is at [(row / LANES * BALLS + k) * LANES + lane].
 enum {
@@ -27,7 +26,6 @@ enum {
     TL_BALL_LIGHT = 6,  // 1/m
     TL_BALL_NIMBLE = 7, // 1/I
     TL_BALL_BODY = 8,
-    TL_BALL_MOVES = 6, // that change
 };
 
 typedef struct tl_balls {
@@ -37,25 +35,6 @@ typedef struct tl_balls {
     double proximal; // β in units of tr(W_ii)/3
     bool associated; // the law in force
 } tl_balls;
-
-/// What a sweep carries along: r, and with momentum its last change and the direction p, laid out
-/// as 3 entries by groups. With Nesterov's rule alone their sum is enough, in `glide`. z = N Hᵀ r
-/// by bodies, and their masses.
-typedef struct tl_balls_sweep {
-    const tl_balls *balls;
-    const tl_plan *plan;
-    int32_t bodies;
-    double *z, *r;         // z: bodies + 2
-    double *change, *push; // with momentum
-    double *glide;         // or with Nesterov's alone
-    double share;          // β of the momentum
-    bool nesterov;
-} tl_balls_sweep;
-
-/// Sums over the rows of a chunk, in the order of the lanes.
-typedef struct tl_balls_tally {
-    double activity, energy, normal, tangent, solves; // tangent: squared
-} tl_balls_tally;
 
 /// Whether the problem is one of balls: Coulomb's or the associated law, 3D, M diagonal.
 bool tl_balls_are(const talus_problem *p);
@@ -71,18 +50,15 @@ double tl_balls_scale(const talus_problem *p, const double *z);
 
 /// From the impulses of the caller, in the frames of the contacts, into rows. True: all are zero.
 bool tl_balls_import(const talus_problem *p, const tl_plan *plan, const double *r, double *to);
-/// Rows, as vectors of space, into the caller's memory, and back.
-void tl_balls_keep(const tl_plan *plan, const double *from, double *r);
-void tl_balls_recall(const tl_plan *plan, const double *r, double *to);
-/// Turn what was kept into impulses in the frames of the contacts.
+/// Turn what was kept, vectors of space, into impulses in the frames of the contacts.
 void tl_balls_export(const talus_problem *p, double *r);
 
 /// Visit the rows of a chunk: momentum, one-contact problem, z.
-void tl_balls_chunk(const tl_balls_sweep *s, int32_t chunk, tl_balls_tally *out);
+void tl_balls_chunk(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk, tl_lanes_tally *out);
 /// z += N Hᵀ r of a chunk.
-void tl_balls_spread(const tl_balls_sweep *s, int32_t chunk);
+void tl_balls_spread(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk);
 /// Of a chunk at (z, r), with F_i = r_i − P(r_i − ρ_i (u_i + g(u_i))): max |F_i| λ_i^½ with ρ_i =
 /// 1/λ_i where `scaled`, else Σ |F_i|² with ρ_i = 1.
-double tl_balls_measure(const tl_balls_sweep *s, int32_t chunk, bool scaled);
+double tl_balls_measure(const tl_balls *b, const tl_lanes_sweep *s, int32_t chunk, bool scaled);
 
 #endif // TL_SOLVE_BALLS_H

@@ -2,7 +2,17 @@
 #include "solve/plan.h"
 #include <string.h>
 
-enum { CHUNK = 64 }; // blocks; couplings inside a chunk fit the bits of one word
+enum {
+    CELL = 64,      // blocks; couplings inside a cell fit the bits of one word
+    CHUNKS = 1024,  // so many are enough for any number of threads: beyond, chunks grow,
+    MOST_CELLS = 16 // up to so many cells
+};
+
+// Cells of a chunk.
+static int32_t plan_span(int32_t count) {
+    const int32_t span = count / (CELL * CHUNKS);
+    return span < 1 ? 1 : span > MOST_CELLS ? MOST_CELLS : span;
+}
 
 void tl_plan_clear(talus_context *ctx, tl_plan *plan) {
     tl_free(ctx, plan->order);
@@ -43,17 +53,18 @@ static const int32_t *plan_list(const tl_graph *g, int32_t i, int64_t k, int64_t
 // First-fit colours of the chunks; returns their number. `mark` (chunks + 1 entries) tells which
 // chunk last saw a colour among its neighbours.
 static int32_t plan_colour(const tl_graph *g, int32_t chunks, int32_t *colour, int32_t *mark) {
+    const int32_t size = CELL * plan_span(g->count);
     int32_t colours = 0;
     for (int32_t c = 0; c < chunks; c++) colour[c] = -1;
     for (int32_t c = 0; c <= chunks; c++) mark[c] = -1;
     for (int32_t c = 0; c < chunks; c++) {
-        const int32_t last = (c + 1) * CHUNK < g->count ? (c + 1) * CHUNK : g->count;
-        for (int32_t i = c * CHUNK; i < last; i++)
+        const int32_t last = g->count - c * size < size ? g->count : (c + 1) * size;
+        for (int32_t i = c * size; i < last; i++)
             for (int64_t k = 0; k < plan_lists(g, i); k++) {
                 int64_t length;
                 const int32_t *list = plan_list(g, i, k, &length);
                 for (int64_t e = 0; e < length; e++) {
-                    const int32_t other = list[e] / CHUNK;
+                    const int32_t other = list[e] / size;
                     if (other != c && colour[other] >= 0) mark[colour[other]] = c;
                 }
             }
@@ -65,25 +76,25 @@ static int32_t plan_colour(const tl_graph *g, int32_t chunks, int32_t *colour, i
     return colours;
 }
 
-// The neighbours of block i that are in chunk c, as bits.
+// The neighbours of block i that are in cell c, as bits.
 static uint64_t plan_bits(const tl_graph *g, int32_t c, int32_t i) {
     uint64_t bits = 0;
     for (int64_t k = 0; k < plan_lists(g, i); k++) {
         int64_t length;
         const int32_t *list = plan_list(g, i, k, &length);
         for (int64_t e = 0; e < length; e++)
-            if (list[e] / CHUNK == c) bits |= UINT64_C(1) << (list[e] - c * CHUNK);
+            if (list[e] / CELL == c) bits |= UINT64_C(1) << (list[e] - c * CELL);
     }
-    return bits & ~(UINT64_C(1) << (i - c * CHUNK));
+    return bits & ~(UINT64_C(1) << (i - c * CELL));
 }
 
-// Pack the blocks of chunk c into groups of uncoupled ones; returns the number of groups. A block
+// Pack the blocks of cell c into groups of uncoupled ones; returns the number of groups. A block
 // goes to the first group that has room and no neighbour of it; `group` tells which.
 static int32_t plan_pack(const tl_graph *g, int32_t c, uint8_t *group) {
-    const int32_t first = c * CHUNK;
-    const int32_t size = g->count - first < CHUNK ? g->count - first : CHUNK;
-    uint64_t member[CHUNK];
-    int32_t used[CHUNK], groups = 0;
+    const int32_t first = c * CELL;
+    const int32_t size = g->count - first < CELL ? g->count - first : CELL;
+    uint64_t member[CELL];
+    int32_t used[CELL], groups = 0;
     for (int32_t i = 0; i < size; i++) {
         const uint64_t neighbours = plan_bits(g, c, first + i);
         int32_t k = 0;
@@ -100,19 +111,21 @@ static int32_t plan_pack(const tl_graph *g, int32_t c, uint8_t *group) {
     return groups;
 }
 
-// The rows of chunk c, from `order` on: each block in the first free lane of its group.
+// The rows of cell c, from `order` on: each block in the first free lane of its group.
 static void plan_place(const tl_graph *g, int32_t c, int32_t groups, const uint8_t *group,
                        int32_t *order) {
-    int32_t used[CHUNK] = {0};
+    int32_t used[CELL] = {0};
     for (int32_t k = 0; k < groups * TL_LANES; k++) order[k] = -1;
-    for (int32_t i = c * CHUNK; i < (c + 1) * CHUNK && i < g->count; i++)
+    for (int32_t i = c * CELL; i < (c + 1) * CELL && i < g->count; i++)
         order[group[i] * TL_LANES + used[group[i]]++] = i;
 }
 
-// Scratch: colour and mark of each chunk, its number of groups, and the group of each block.
+// Scratch: colour and mark of each chunk, the number of groups of each cell, and the group of each
+// block.
 static talus_status plan_fill_coloured(talus_context *ctx, const tl_graph *g, tl_plan *plan) {
-    const int32_t chunks = (int32_t)(((int64_t)g->count + CHUNK - 1) / CHUNK);
-    TL_TRY(TL_RESERVE(ctx, 3 * ((int64_t)chunks + 1), &plan->scratch));
+    const int32_t cells = (int32_t)(((int64_t)g->count + CELL - 1) / CELL);
+    const int32_t span = plan_span(g->count), chunks = (cells + span - 1) / span;
+    TL_TRY(TL_RESERVE(ctx, 2 * ((int64_t)chunks + 1) + cells, &plan->scratch));
     TL_TRY(TL_RESERVE(ctx, g->count, &plan->group));
     int32_t *colour = plan->scratch, *mark = colour + chunks + 1, *groups = mark + chunks + 1;
     plan->chunk_count = chunks;
@@ -120,7 +133,7 @@ static talus_status plan_fill_coloured(talus_context *ctx, const tl_graph *g, tl
     TL_TRY(TL_RESERVE(ctx, (int64_t)chunks + 1, &plan->chunk_start));
     TL_TRY(TL_RESERVE(ctx, (int64_t)plan->colour_count + 1, &plan->colour_start));
     int64_t rows = 0;
-    for (int32_t c = 0; c < chunks; c++) {
+    for (int32_t c = 0; c < cells; c++) {
         groups[c] = plan_pack(g, c, plan->group);
         rows += (int64_t)groups[c] * TL_LANES;
     }
@@ -129,16 +142,18 @@ static talus_status plan_fill_coloured(talus_context *ctx, const tl_graph *g, tl
     plan->rows = (int32_t)rows;
     plan->group_count = plan->rows / TL_LANES;
     TL_TRY(TL_RESERVE(ctx, plan->rows, &plan->order));
-    int32_t chunk = 0, group = 0;
+    int32_t next = 0, group = 0;
     plan->chunk_start[0] = plan->colour_start[0] = 0;
     for (int32_t k = 0; k < plan->colour_count; k++) {
-        for (int32_t c = 0; c < chunks; c++) {
-            if (colour[c] != k) continue;
-            plan_place(g, c, groups[c], plan->group, plan->order + (int64_t)group * TL_LANES);
-            group += groups[c];
-            plan->chunk_start[++chunk] = group;
+        for (int32_t chunk = 0; chunk < chunks; chunk++) {
+            if (colour[chunk] != k) continue;
+            for (int32_t c = chunk * span; c < (chunk + 1) * span && c < cells; c++) {
+                plan_place(g, c, groups[c], plan->group, plan->order + (int64_t)group * TL_LANES);
+                group += groups[c];
+            }
+            plan->chunk_start[++next] = group;
         }
-        plan->colour_start[k + 1] = chunk;
+        plan->colour_start[k + 1] = next;
     }
     return TALUS_OK;
 }

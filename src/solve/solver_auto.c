@@ -36,9 +36,9 @@ static const tl_option auto_rows[] = {
 typedef enum auto_newton { AUTO_UNKNOWN, AUTO_THERE, AUTO_TOO_LARGE } auto_newton;
 
 typedef struct auto_solver {
-    tl_newton newton;     // its nlgs is the first method,
-    talus_solver *smooth; // unless there is this one, for a problem without friction,
-    talus_solver *round;  // or this one, an nlgs over balls
+    tl_newton newton;      // its nlgs is the first method,
+    talus_solver *smooth;  // unless there is this one, for a problem without friction,
+    talus_solver *abreast; // or this one, an nlgs without W over balls or pairs of bodies
     auto_newton state;
     double band; // operations of a Newton step, guessed before anything is set up
     // The running solve.
@@ -79,14 +79,16 @@ enum {
 // ---- costs -------------------------------------------------------------------------------------
 
 static tl_splitting *auto_nlgs(const auto_solver *s) {
-    return (tl_splitting *)(s->round ? s->round : s->newton.nlgs);
+    return (tl_splitting *)(s->abreast ? s->abreast : s->newton.nlgs);
 }
 
+static bool auto_is_round(const auto_solver *s) { return s->abreast && auto_nlgs(s)->round; }
+
 // Operations of a sweep: a one-contact solve is worth some hundred multiplications, one of balls,
-// eight side by side, some thirty with all there is to a visit.
+// eight side by side, some thirty with all there is to a visit, one of other bodies twice that.
 static double auto_sweep_cost(const auto_solver *s) {
     const tl_delassus *w = &auto_nlgs(s)->w;
-    if (s->round) return 30.0 * w->rows;
+    if (s->abreast) return (auto_is_round(s) ? 30.0 : 60.0) * w->rows;
     return 100.0 * w->rows + 0.5 * w->dim * w->dim * (double)w->start[w->rows];
 }
 
@@ -146,7 +148,7 @@ static int32_t auto_search(auto_links *l, int32_t first, int32_t mark) {
 // Operations to factor W as a band: n contacts in L levels, n/L wide, cost n (n/L)² d³. A chain is
 // cheap, a packing in space is not. The search is repeated from the last contact found, which lies
 // at an end.
-// Of balls, where the sweeps have no W, by the lists of contacts of each body.
+// Where the sweeps have no W, by the lists of contacts of each body.
 static talus_status auto_guess(auto_solver *s, const talus_problem *p, const tl_delassus *w) {
     talus_context *ctx = s->newton.dual.base.ctx;
     const int32_t nodes = w ? w->rows : p->count;
@@ -177,8 +179,9 @@ done:
 
 // Is the problem large, and a Newton step worth that many sweeps?
 static bool auto_is_large(const auto_solver *s) {
-    return auto_nlgs(s)->w.problem->count >= (s->round ? AUTO_ROUND : AUTO_LARGE) &&
-           s->band > (s->round ? AUTO_PILE_BAND : AUTO_BAND) * auto_sweep_cost(s);
+    const bool round = auto_is_round(s);
+    return auto_nlgs(s)->w.problem->count >= (round ? AUTO_ROUND : AUTO_LARGE) &&
+           s->band > (round ? AUTO_PILE_BAND : AUTO_BAND) * auto_sweep_cost(s);
 }
 
 static void auto_say(const auto_solver *s, const char *what, int32_t sweeps, double measure,
@@ -204,22 +207,23 @@ static talus_status auto_prepare_newton(auto_solver *s) {
     return TALUS_OK;
 }
 
-// Many balls: sweeps over them alone, to begin with.
-static talus_status auto_prepare_round(auto_solver *s, const talus_problem *p) {
+// Many rigid bodies: sweeps that know of nothing else, to begin with.
+static talus_status auto_prepare_abreast(auto_solver *s, const talus_problem *p) {
     talus_solver *base = &s->newton.dual.base;
     const auto_options *opt = base->options;
-    if (!opt->ready && p->count >= AUTO_ROUND && tl_balls_are(p)) {
-        if (!s->round) TL_TRY(talus_solver_create(base->ctx, "nlgs", &s->round));
-        tl_splitting_options *inner = s->round->options;
+    if (!opt->ready && ((p->count >= AUTO_ROUND && tl_balls_are(p)) ||
+                        (p->count >= AUTO_LARGE && tl_pairs_are(p)))) {
+        if (!s->abreast) TL_TRY(talus_solver_create(base->ctx, "nlgs", &s->abreast));
+        tl_splitting_options *inner = s->abreast->options;
         inner->common = opt->common;
         inner->warm = opt->warm;
         inner->inertia = AUTO_INERTIA;
         TL_TRY(auto_guess(s, p, NULL)); // before the sweeps have memory
-        TL_TRY(talus_solver_prepare(s->round, p));
-        if (((const tl_splitting *)s->round)->round && auto_is_large(s)) return TALUS_OK;
+        TL_TRY(talus_solver_prepare(s->abreast, p));
+        if (auto_nlgs(s)->abreast && auto_is_large(s)) return TALUS_OK;
     }
-    talus_solver_destroy(s->round);
-    s->round = NULL;
+    talus_solver_destroy(s->abreast);
+    s->abreast = NULL;
     s->band = 0.0;
     return TALUS_OK;
 }
@@ -240,15 +244,15 @@ static talus_status auto_prepare_sweeps(auto_solver *s, const talus_problem *p) 
     const auto_options *opt = s->newton.dual.base.options;
     s->state = AUTO_UNKNOWN;
     s->band = 0.0;
-    TL_TRY(auto_prepare_round(s, p));
-    if (s->round) return TALUS_OK;
+    TL_TRY(auto_prepare_abreast(s, p));
+    if (s->abreast) return TALUS_OK;
     TL_TRY(
         tl_newton_prepare_nlgs(&s->newton, p, opt->warm, p->count >= AUTO_LARGE ? AUTO_OPEN : 0));
     if (p->count >= AUTO_LARGE) TL_TRY(auto_guess(s, p, &auto_nlgs(s)->w));
     return opt->ready ? auto_prepare_newton(s) : TALUS_OK;
 }
 
-// Memory of the gradients is used again, as long as they are, and that of the sweeps over balls.
+// Memory of the gradients is used again, as long as they are, and that of the sweeps abreast.
 static talus_status auto_prepare(talus_solver *base, const talus_problem *p) {
     auto_solver *s = (auto_solver *)base;
     const auto_options *opt = base->options;
@@ -266,7 +270,7 @@ static talus_status auto_prepare(talus_solver *base, const talus_problem *p) {
 // Is Newton to take over, with `left` sweeps foreseen?
 static bool auto_newton_is_cheaper(auto_solver *s, int32_t sweeps, double measure, double left) {
     if (left < 2.0 * AUTO_FIRST) return false; // not worth its set-up
-    const int needed = s->round ? AUTO_PILE : AUTO_STEPS;
+    const int needed = auto_is_round(s) ? AUTO_PILE : AUTO_STEPS;
     // An order by nested dissection may be ten times as good as a band.
     if (s->state == AUTO_UNKNOWN && left * auto_sweep_cost(s) < 0.1 * needed * s->band) {
         auto_say(s, "go on, for a Newton step would cost far more", sweeps, measure, left);
@@ -480,8 +484,8 @@ static void auto_solve(talus_solver *base, double *r, talus_solve_info *info) {
 static void auto_clear(talus_solver *base) {
     auto_solver *s = (auto_solver *)base;
     talus_solver_destroy(s->smooth);
-    talus_solver_destroy(s->round);
-    s->smooth = s->round = NULL;
+    talus_solver_destroy(s->abreast);
+    s->smooth = s->abreast = NULL;
     auto_clear_sweeps(s);
 }
 

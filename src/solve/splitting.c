@@ -43,7 +43,7 @@ const tl_option tl_splitting_rows[] = {
     ROW(form, TL_OPTION_CHOICE, "auto", .choice = splitting_form_name,
         .text = "keep W by blocks, or only H and M (global problems); auto: assembled, but "
                 "matrix-free where blocks act on many bodies, as those of sand do, and neither "
-                "for 1024 contacts of balls or more"),
+                "for 1024 contacts of rigid bodies or more"),
     ROW(order, TL_OPTION_CHOICE, "auto", .choice = splitting_order_name,
         .text = "order of a sweep: coloured runs on threads and vectors; auto: from 1024 contacts"),
     ROW(sleep, TL_OPTION_INTEGER, "0", .low = 0, .high = 1000000,
@@ -88,6 +88,7 @@ void tl_splitting_clear(talus_solver *base) {
     talus_context *ctx = base->ctx;
     tl_delassus_clear(&s->w);
     tl_balls_clear(ctx, &s->balls);
+    tl_pairs_clear(ctx, &s->pairs);
     tl_plan_clear(ctx, &s->plan);
     tl_graph_clear(ctx, &s->graph);
     double **arrays[] = {&s->block, &s->inverse, &s->law,      &s->rho,  &s->beta, &s->lambda,
@@ -192,11 +193,13 @@ static void splitting_empty_row(tl_splitting *s, int32_t row) {
 }
 
 static void splitting_rows(tl_splitting *s) {
+    const bool associated = s->associated || s->w.problem->law == TALUS_LAW_ASSOCIATED;
     if (s->round) {
         s->balls.proximal = s->proximal;
-        s->balls.associated = s->associated || s->w.problem->law == TALUS_LAW_ASSOCIATED;
-        return;
+        s->balls.associated = associated;
     }
+    if (s->paired) tl_pairs_calm(s->w.problem, &s->plan, s->proximal, associated, &s->pairs);
+    if (s->abreast) return;
     for (int32_t row = 0; row < s->plan.rows; row++) {
         if (s->plan.order[row] >= 0)
             splitting_row(s, row);
@@ -284,20 +287,21 @@ static talus_status splitting_operator(tl_splitting *s, const talus_problem *p) 
                               &s->w);
 }
 
-// Whether the sweeps are those of balls.h, which know but one way of everything.
-static bool splitting_is_round(const tl_splitting *s, const talus_problem *p) {
+// Whether sweeps may be those of lanes.h, which know but one way of everything.
+static bool splitting_may_be_abreast(const tl_splitting *s, const talus_problem *p) {
     const tl_splitting_options *opt = s->base.options;
     return !s->jacobi && !s->general && opt->form != TL_FORM_ASSEMBLED &&
            opt->order != TL_ORDER_NATURAL && p->count >= COLOUR_FROM &&
            s->local->forms == &tl_local_hybrid && opt->sleep == 0 && opt->relaxation == 1.0 &&
            !opt->symmetric &&
            (opt->common.stop == TL_MEASURE_RESIDUAL || opt->common.stop == TL_MEASURE_NATURAL ||
-            opt->common.stop == TL_MEASURE_CHANGE) &&
-           tl_balls_are(p);
+            opt->common.stop == TL_MEASURE_CHANGE);
 }
 
-static talus_status splitting_balls(tl_splitting *s, const talus_problem *p) {
+static talus_status splitting_abreast(tl_splitting *s, const talus_problem *p) {
+    const tl_splitting_options *opt = s->base.options;
     talus_context *ctx = s->base.ctx;
+    s->stride = s->round ? TL_BALL_BODY : TL_PAIR_BODY;
     tl_delassus_clear(&s->w);
     TL_TRY(tl_graph_lists(ctx, p, &s->graph));
     TL_TRY(tl_plan_update(ctx, &s->graph, p->count, &s->plan));
@@ -307,8 +311,12 @@ static talus_status splitting_balls(tl_splitting *s, const talus_problem *p) {
                          .rows = s->plan.rows,
                          .order = s->plan.order,
                          .separable = true,
-                         .dof = TL_BALL_BODY * (p->body_count + 2)}; // see tl_balls_weigh
-    return tl_balls_update(ctx, p, &s->plan, &s->balls);
+                         .dof = s->stride * (p->body_count + 2)}; // see tl_balls_weigh
+    if (s->round) return tl_balls_update(ctx, p, &s->plan, &s->balls);
+    s->pairs.local = s->local->forms->solve[tl_dim_index(3)];
+    s->pairs.control =
+        (tl_local_control){.tolerance = opt->local_tolerance, .iterations = opt->local_iterations};
+    return tl_pairs_update(ctx, p, &s->plan, &s->pairs);
 }
 
 // Whether inverses of the blocks are worth their memory: Coulomb's law in space has its own way
@@ -339,7 +347,7 @@ static talus_status splitting_memory(tl_splitting *s) {
     const tl_splitting_options *opt = s->base.options;
     talus_context *ctx = s->base.ctx;
     const int64_t rows = s->plan.rows, d = s->w.dim;
-    const bool momentum = opt->momentum, loose = !s->w.assembled, blocks = !s->round;
+    const bool momentum = opt->momentum, loose = !s->w.assembled, blocks = !s->abreast;
     const bool single = !s->lanes && blocks;
     TL_TRY(splitting_room(ctx, blocks, rows * d * d, &s->block));
     TL_TRY(splitting_room(ctx, single && splitting_inverts(s), rows * d * d, &s->inverse));
@@ -387,14 +395,20 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     s->jacobi = jacobi;
     s->local = &tl_local_solvers[opt->local];
     s->scale = 0.0;
-    s->round = splitting_is_round(s, p);
-    TL_TRY(s->round ? splitting_balls(s, p) : splitting_operator(s, p));
-    s->lanes = !s->round && (s->plan.coloured || jacobi) && s->local->forms->lanes[0];
-    s->glides = s->round && opt->momentum && opt->inertia > 0.0;
+    const bool may = splitting_may_be_abreast(s, p);
+    s->round = may && tl_balls_are(p);
+    s->paired = may && !s->round && tl_pairs_are(p);
+    s->abreast = s->round || s->paired;
+    TL_TRY(s->abreast ? splitting_abreast(s, p) : splitting_operator(s, p));
+    s->lanes = !s->abreast && (s->plan.coloured || jacobi) && s->local->forms->lanes[0];
+    s->glides = s->abreast && opt->momentum && opt->inertia > 0.0;
     TL_TRY(splitting_memory(s));
     if (s->round) {
         tl_balls_weigh(p, s->z);
         s->scale = tl_balls_scale(p, s->z);
+    } else if (s->paired) {
+        tl_pairs_weigh(p, s->z);
+        s->scale = tl_pairs_scale(&s->plan, &s->pairs);
     }
     TL_TRY(tl_team_reserve(ctx, opt->common.threads));
     splitting_choose(s, p);
@@ -406,7 +420,7 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
 
 void tl_splitting_refresh(talus_solver *base) {
     tl_splitting *s = (tl_splitting *)base;
-    tl_delassus_refresh(&s->w); // a view, which is never round
+    tl_delassus_refresh(&s->w); // a view, which is never abreast
     splitting_choose(s, s->w.problem);
     s->proximal = s->calm;
     s->scale = 0.0;
@@ -419,7 +433,7 @@ void tl_splitting_refresh(talus_solver *base) {
 typedef struct splitting_run {
     tl_splitting *s;
     talus_solve_info *info;
-    double *given;             // the caller's r, which keeps the best of balls
+    double *given;             // the caller's r, which keeps the best where abreast
     double start;              // clock at the start of the solve
     tl_sweep sweep;            // what a sweep needs to know
     bool check;                // decisions of rank 0: look at the measure,
@@ -511,8 +525,8 @@ static bool splitting_calm(splitting_run *run) {
     run->best_sweep = run->sweeps;
     run->beta = 0.0;
     run->theta = 1.0;
-    if (s->round)
-        tl_balls_recall(&s->plan, run->given, s->r);
+    if (s->abreast)
+        tl_lanes_recall(&s->plan, run->given, s->r);
     else
         memcpy(s->r, s->best, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
     if (!s->w.assembled) tl_sweep_rebuild(s);
@@ -533,8 +547,8 @@ static void splitting_judge(splitting_run *run) {
             run->best_sweep = run->sweeps;
         }
         run->best_measure = measure;
-        if (s->round)
-            tl_balls_keep(&s->plan, s->r, run->given);
+        if (s->abreast)
+            tl_lanes_keep(&s->plan, s->r, run->given);
         else
             memcpy(s->best, s->r, (size_t)s->plan.rows * (size_t)s->w.dim * sizeof *s->r);
     }
@@ -596,15 +610,15 @@ static double splitting_carry(bool nesterov, double beta, double *p, double chan
     return push;
 }
 
-// z of balls with Nesterov's rule: from its last result to the next, z ← z + β (z − z_before),
-// which is all that has to be kept.
+// z of contacts abreast with Nesterov's rule: from its last result to the next, z ← z + β (z −
+// z_before), which is all that has to be kept.
 static void splitting_glide(const splitting_run *run, tl_team *team, int rank) {
     const tl_splitting *s = run->s;
     int64_t begin, end;
     tl_share(s->w.problem->body_count, tl_team_size(team), rank, &begin, &end);
     for (int64_t body = begin; body < end; body++) {
-        double *z = s->z + body * TL_BALL_BODY, *before = s->z_before + body * TL_BALL_MOVES;
-        for (int k = 0; k < TL_BALL_MOVES; k++) {
+        double *z = s->z + body * s->stride, *before = s->z_before + body * TL_LANES_MOVES;
+        for (int k = 0; k < TL_LANES_MOVES; k++) {
             const double now = z[k];
             z[k] = now + run->beta * (now - before[k]);
             before[k] = now;
@@ -616,7 +630,7 @@ static void splitting_push(const splitting_run *run, tl_team *team, int rank) {
     const tl_splitting *s = run->s;
     const bool nesterov = s->inertia > 0.0 || run->relaxed;
     int64_t begin = 0, end = 0;
-    if (!s->round) // balls bring it about when they are visited
+    if (!s->abreast) // else brought about when they are visited
         tl_share((int64_t)s->plan.rows * s->w.dim, tl_team_size(team), rank, &begin, &end);
     for (int64_t k = begin; k < end; k++) {
         s->r[k] += splitting_carry(nesterov, run->beta, &s->push[k], s->change[k]);
@@ -693,6 +707,11 @@ static bool splitting_import(tl_splitting *s, const double *r) {
         return true;
     }
     if (s->round) return tl_balls_import(p, &s->plan, r, s->r);
+    if (s->paired) {
+        tl_lanes_recall(&s->plan, r, s->r);
+        for (int64_t k = 0; at_rest && k < 3 * (int64_t)p->count; k++) at_rest = r[k] == 0.0;
+        return at_rest;
+    }
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];
         for (int k = 0; k < d; k++) {
@@ -709,10 +728,8 @@ static bool splitting_import(tl_splitting *s, const double *r) {
 static void splitting_export(const tl_splitting *s, double *r) {
     const talus_problem *p = s->w.problem;
     const int d = s->w.dim;
-    if (s->round) {
-        tl_balls_export(p, r);
-        return;
-    }
+    if (s->round) tl_balls_export(p, r);
+    if (s->abreast) return; // the best is there
     for (int32_t row = 0; row < s->plan.rows; row++) {
         const int32_t i = s->plan.order[row];
         for (int k = 0; k < d && i >= 0; k++) r[(int64_t)d * i + k] = s->best[(int64_t)d * row + k];

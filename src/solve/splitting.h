@@ -5,7 +5,7 @@
 #ifndef TL_SOLVE_SPLITTING_H
 #define TL_SOLVE_SPLITTING_H
 #include "solve/balls.h"
-#include "solve/plan.h"
+#include "solve/pairs.h"
 #include "solve/solver_impl.h"
 
 typedef enum tl_form { TL_FORM_AUTO, TL_FORM_ASSEMBLED, TL_FORM_MATRIX_FREE } tl_form;
@@ -47,12 +47,15 @@ typedef struct tl_splitting {
     tl_graph graph; // of the coupling, as far as it was needed
     tl_plan plan;
     tl_delassus w;
-    bool round;   // all contacts are of balls, and swept as such: of `w` only sizes are there, and
-                  // vectors by rows are laid out as in balls.h
-    bool general; // set by the owner: never `round`, and with W by blocks unless told otherwise
+    // All contacts are of balls, or of pairs of bodies, and swept as such, `abreast`: of `w` only
+    // sizes are there, and vectors by rows are laid out as in lanes.h.
+    bool round, paired, abreast;
+    bool general;   // set by the owner: never `abreast`, and with W by blocks unless told otherwise
     tl_balls balls; // where round
-    bool glides;    // round, with Nesterov's momentum and no other: `glide` and `z_before` do then
-                    // what `change`, `push`, `z_push` and `z_before` do otherwise
+    tl_pairs pairs; // where paired
+    int32_t stride; // numbers of a body in z, where abreast
+    bool glides;    // abreast, with Nesterov's momentum and no other: `glide` and `z_before` do
+                    // then what `change`, `push`, `z_push` and `z_before` do otherwise
     bool lanes;     // groups are solved side by side by the lane form of the local solver
     // Entry k of a row is at [row * entries + k], with lanes at
     // [(group * entries + k) * TL_LANES + lane]; see tl_splitting_at.
@@ -67,10 +70,10 @@ typedef struct tl_splitting {
     double *beta;    // proximal term
     double *lambda;  // λmax(W_ii), or a bound where none of the options needs it
     // By rows, d entries each.
-    double *r, *best, *next;   // best: NULL where round, for the caller's r holds it then
+    double *r, *best, *next;   // best: NULL where abreast, for the caller's r holds it then
     const double *centre;      // of the proximal term, in place of r itself; NULL: r. Borrowed
     double *change, *push;     // with momentum: of the last sweep; the direction carried on
-    double *glide;             // see balls.h
+    double *glide;             // see lanes.h
     double *z;                 // matrix-free: N Hᵀ r, by unknowns
     double *z_push, *z_before; // with momentum
     int32_t *asleep;           // rows: sweeps left to sleep
@@ -90,13 +93,13 @@ static inline int64_t tl_splitting_at(const tl_splitting *s, int32_t row, int en
                     : (int64_t)row * entries + k;
 }
 
-/// Length of z_before: of balls that glide it leaves out what does not change.
+/// Length of z_before: where contacts glide it leaves out what does not change.
 static inline int64_t tl_splitting_spread(const tl_splitting *s) {
-    return s->glides ? s->w.dof / TL_BALL_BODY * TL_BALL_MOVES : s->w.dof;
+    return s->glides ? s->w.dof / s->stride * TL_LANES_MOVES : s->w.dof;
 }
 /// Where in z entry k of z_before belongs.
 static inline int64_t tl_splitting_place(const tl_splitting *s, int64_t k) {
-    return s->glides ? k / TL_BALL_MOVES * TL_BALL_BODY + k % TL_BALL_MOVES : k;
+    return s->glides ? k / TL_LANES_MOVES * s->stride + k % TL_LANES_MOVES : k;
 }
 
 talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bool jacobi);

@@ -291,12 +291,11 @@ TL_INLINE void sweep_check(int d, const tl_sweep *sweep, int32_t chunk) {
     s->part[(int64_t)chunk * TL_PARTS + TL_PART_CHECK] = total;
 }
 
-// ---- balls
-// ---------------------------------------------------------------------------------------
+// ---- side by side, without W
+// ---------------------------------------------------------------------
 
-static tl_balls_sweep sweep_balls(const tl_splitting *s) {
-    return (tl_balls_sweep){.balls = &s->balls,
-                            .plan = &s->plan,
+static tl_lanes_sweep sweep_abreast(const tl_splitting *s) {
+    return (tl_lanes_sweep){.plan = &s->plan,
                             .bodies = s->w.problem->body_count,
                             .z = s->z,
                             .r = s->r,
@@ -305,33 +304,44 @@ static tl_balls_sweep sweep_balls(const tl_splitting *s) {
                             .glide = s->glide};
 }
 
-static void sweep_balls_chunk(const tl_sweep *sweep, int32_t chunk, bool backwards) {
+static void sweep_abreast_chunk(const tl_sweep *sweep, int32_t chunk, bool backwards) {
     (void)backwards; // never asked for
-    tl_balls_sweep balls = sweep_balls(sweep->s);
-    tl_balls_tally t;
-    double *part = sweep->s->part + (int64_t)chunk * TL_PARTS;
-    balls.share = sweep->share;
-    balls.nesterov = sweep->nesterov;
-    tl_balls_chunk(&balls, chunk, &t);
+    const tl_splitting *s = sweep->s;
+    tl_lanes_sweep lanes = sweep_abreast(s);
+    tl_lanes_tally t;
+    double *part = s->part + (int64_t)chunk * TL_PARTS;
+    lanes.share = sweep->share;
+    lanes.nesterov = sweep->nesterov;
+    if (s->round)
+        tl_balls_chunk(&s->balls, &lanes, chunk, &t);
+    else
+        tl_pairs_chunk(&s->pairs, &lanes, chunk, &t);
     part[TL_PART_ACTIVITY] = t.activity;
     part[TL_PART_ENERGY] = t.energy;
     part[TL_PART_NORMAL] = t.normal;
     part[TL_PART_TANGENT] = sqrt(TL_MAX(t.tangent, 0.0));
     part[TL_PART_SOLVES] += t.solves;
+    part[TL_PART_FAILURES] += t.failures;
+    part[TL_PART_SAVES] += t.saves;
 }
 
-static void sweep_balls_check(const tl_sweep *sweep, int32_t chunk) {
-    const tl_common_options *opt = sweep->s->base.options;
-    const tl_balls_sweep balls = sweep_balls(sweep->s);
-    sweep->s->part[(int64_t)chunk * TL_PARTS + TL_PART_CHECK] =
-        tl_balls_measure(&balls, chunk, opt->stop == TL_MEASURE_RESIDUAL);
+static void sweep_abreast_check(const tl_sweep *sweep, int32_t chunk) {
+    const tl_splitting *s = sweep->s;
+    const bool scaled = ((const tl_common_options *)s->base.options)->stop == TL_MEASURE_RESIDUAL;
+    const tl_lanes_sweep lanes = sweep_abreast(s);
+    s->part[(int64_t)chunk * TL_PARTS + TL_PART_CHECK] =
+        s->round ? tl_balls_measure(&s->balls, &lanes, chunk, scaled)
+                 : tl_pairs_measure(&s->pairs, &lanes, chunk, scaled);
 }
 
 // z ← z + N Hᵀ r over the rows of a chunk.
 static void sweep_spread_chunk(const tl_splitting *s, int32_t chunk) {
-    if (s->round) {
-        const tl_balls_sweep balls = sweep_balls(s);
-        tl_balls_spread(&balls, chunk);
+    if (s->abreast) {
+        const tl_lanes_sweep lanes = sweep_abreast(s);
+        if (s->round)
+            tl_balls_spread(&s->balls, &lanes, chunk);
+        else
+            tl_pairs_spread(&s->pairs, &lanes, chunk);
         return;
     }
     for (int32_t row = s->plan.chunk_start[chunk] * TL_LANES;
@@ -403,8 +413,8 @@ void tl_sweep_init(tl_sweep *sweep, tl_splitting *s) {
         .sleep = opt->sleep,
         .open = s->jacobi ? 0 : opt->open,
         .symmetric = opt->symmetric,
-        .chunk = s->round ? sweep_balls_chunk : chunk[index],
-        .check = s->round ? sweep_balls_check : check[index],
+        .chunk = s->abreast ? sweep_abreast_chunk : chunk[index],
+        .check = s->abreast ? sweep_abreast_check : check[index],
     };
     memset(s->part, 0, (size_t)s->plan.chunk_count * TL_PARTS * sizeof *s->part);
 }
@@ -420,7 +430,7 @@ static void sweep_part(const tl_plan *plan, int32_t colour, tl_team *team, int r
 
 void tl_sweep_rest(const tl_splitting *s, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k++)
-        if (!s->round || k % TL_BALL_BODY < TL_BALL_MOVES) s->z[k] = 0.0;
+        if (!s->abreast || k % s->stride < TL_LANES_MOVES) s->z[k] = 0.0;
 }
 
 // z = N Hᵀ r from scratch, colour by colour so that no two threads meet in an unknown. Where r has

@@ -26,7 +26,7 @@ typedef struct tl_sweep {
     tl_local_lanes_fn lanes; // NULL: block by block
     bool quick;              // the local solver is `hybrid`: its quick ways are tried in line
     double relaxation;
-    double share;   // of the momentum, which sweeps over balls bring about themselves,
+    double share;   // of the momentum, which sweeps abreast bring about themselves,
     bool nesterov;  // and its rule
     double settled; // |Δr| below which a block goes to sleep,
     bool weighed;   // or √λ_i |Δr|

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contacts of pairs of bodies, eight side by side.
+#include "solve/pairs.h"
+#include "linalg/dense.h"
+#include "problem/mass.h"
+#include "problem/problem_impl.h"
+#include <math.h>
+
+enum { PAIR_BLOCK = 18, PAIR_STEPS = 8 }; // numbers of a block of H; Newton steps side by side
+
+// ---- layout ------------------------------------------------------------------------------------
+
+// At most two bodies, whose velocities act the same, with opposite signs.
+static bool pairs_contact(const talus_problem *p, int32_t i) {
+    const int64_t first = p->h_start[i], sides = p->h_start[i + 1] - first;
+    if (sides < 1 || sides > 2 || isinf(p->mu[i])) return false;
+    if (sides == 1) return true;
+    const double *a = p->h_block + p->h_offset[first], *b = p->h_block + p->h_offset[first + 1];
+    for (int k = 0; k < PAIR_BLOCK; k++)
+        if (k % 6 < 3 && a[k] != -b[k]) return false;
+    return p->h_body[first] != p->h_body[first + 1];
+}
+
+bool tl_pairs_are(const talus_problem *p) {
+    if (!p->is_global || p->dim != 3 || p->body_size != 6 || p->constraint_count > 0 ||
+        p->dilatancy || p->yield || p->tension || p->changes || !p->h_block ||
+        !tl_mass_diagonal(p->mass))
+        return false;
+    for (int32_t i = 0; i < p->count; i++)
+        if (!pairs_contact(p, i)) return false;
+    return true;
+}
+
+void tl_pairs_clear(talus_context *ctx, tl_pairs *pairs) {
+    tl_free(ctx, pairs->pair);
+    tl_free(ctx, pairs->contact);
+    tl_free(ctx, pairs->apart);
+    *pairs = (tl_pairs){0};
+}
+
+static double *pairs_entry(const tl_pairs *pairs, int32_t row, int entry) {
+    return pairs->contact + ((int64_t)(row / LANES) * TL_PAIR_ENTRIES + entry) * LANES +
+           row % LANES;
+}
+
+// W_ii of contact i.
+static void pairs_block(const talus_problem *p, int32_t i, double w[9]) {
+    const double *mass = tl_mass_diagonal(p->mass);
+    memset(w, 0, 9 * sizeof *w);
+    for (int64_t e = p->h_start[i]; e < p->h_start[i + 1]; e++) {
+        const double *h = p->h_block + p->h_offset[e], *own = mass + 6 * (int64_t)p->h_body[e];
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++)
+                for (int k = 0; k < 6; k++) w[3 * a + b] += h[6 * a + k] * h[6 * b + k] / own[k];
+    }
+}
+
+talus_status tl_pairs_update(talus_context *ctx, const talus_problem *p, const tl_plan *plan,
+                             tl_pairs *inout) {
+    const int64_t entries = (int64_t)TL_PAIR_ENTRIES * plan->rows;
+    TL_TRY(TL_RESERVE(ctx, 2 * (int64_t)plan->rows, &inout->pair));
+    TL_TRY(TL_RESERVE(ctx, entries, &inout->contact));
+    TL_TRY(TL_RESERVE(ctx, plan->group_count, &inout->apart));
+    if (entries > 0) memset(inout->contact, 0, (size_t)entries * sizeof *inout->contact);
+    for (int32_t row = 0; row < plan->rows; row++) {
+        const int32_t i = plan->order[row];
+        int32_t *pair = inout->pair + (int64_t)(row / LANES) * 2 * LANES + row % LANES;
+        pair[0] = pair[LANES] = p->body_count + (i < 0);
+        *pairs_entry(inout, row, TL_PAIR_LAMBDA) = 1.0;
+        if (i < 0) continue;
+        double w[9], low, high;
+        pairs_block(p, i, w);
+        tl_sym_eigen_range(3, w, &low, &high);
+        *pairs_entry(inout, row, TL_PAIR_LAMBDA) = high;
+        *pairs_entry(inout, row, TL_PAIR_FRICTION) = p->mu[i];
+        EACH_AXIS *pairs_entry(inout, row, TL_PAIR_FREE + k) = p->q[3 * (int64_t)i + k];
+        for (int64_t side = 0; side < p->h_start[i + 1] - p->h_start[i]; side++) {
+            const double *h = p->h_block + p->h_offset[p->h_start[i] + side];
+            const int turn = side == 0 ? TL_PAIR_TURN_A : TL_PAIR_TURN_B;
+            pair[side * LANES] = p->h_body[p->h_start[i] + side];
+            for (int k = 0; k < 9; k++) {
+                *pairs_entry(inout, row, turn + k) = h[6 * (k / 3) + 3 + k % 3];
+                if (side == 0) *pairs_entry(inout, row, TL_PAIR_FRAME + k) = h[6 * (k / 3) + k % 3];
+            }
+        }
+    }
+    return TALUS_OK;
+}
+
+void tl_pairs_calm(const talus_problem *p, const tl_plan *plan, double proximal, bool associated,
+                   tl_pairs *pairs) {
+    pairs->associated = associated;
+    memset(pairs->apart, 0, (size_t)plan->group_count);
+    for (int32_t row = 0; row < plan->rows; row++) {
+        const int32_t i = plan->order[row];
+        double w[9] = {[0] = 1.0, [4] = 1.0, [8] = 1.0}; // of an empty row: harmless
+        tl_schur schur;
+        if (i >= 0) pairs_block(p, i, w);
+        const double beta = i >= 0 ? proximal * (w[0] + w[4] + w[8]) / 3.0 : 0.0;
+        for (int k = 0; k < 9; k += 4) w[k] += beta;
+        const bool sound = tl_schur_make(w, &schur);
+        if (i >= 0 && (!sound || !(p->mu[i] > 0.0) || associated))
+            pairs->apart[row / LANES] |= (uint8_t)(1U << (row % LANES));
+        EACH_AXIS *pairs_entry(pairs, row, TL_PAIR_NN + k) = w[k];
+        *pairs_entry(pairs, row, TL_PAIR_T) = schur.t11;
+        *pairs_entry(pairs, row, TL_PAIR_T + 1) = schur.t12;
+        *pairs_entry(pairs, row, TL_PAIR_T + 2) = schur.t22;
+    }
+}
+
+void tl_pairs_weigh(const talus_problem *p, double *z) {
+    const double *mass = tl_mass_diagonal(p->mass);
+    for (int32_t body = 0; body < p->body_count + 2; body++)
+        for (int k = 0; k < TL_LANES_MOVES; k++)
+            z[(int64_t)body * TL_PAIR_BODY + TL_PAIR_LIGHT + k] =
+                body < p->body_count ? 1.0 / mass[6 * (int64_t)body + k] : 0.0;
+}
+
+double tl_pairs_scale(const tl_plan *plan, const tl_pairs *pairs) {
+    double scale = 0.0;
+    for (int32_t row = 0; row < plan->rows; row++) {
+        double square = 0.0;
+        EACH_AXIS square += pow(*pairs_entry(pairs, row, TL_PAIR_FREE + k), 2.0);
+        scale = fmax(scale, sqrt(square / *pairs_entry(pairs, row, TL_PAIR_LAMBDA)));
+    }
+    return scale;
+}
+
+// ---- eight contacts ----------------------------------------------------------------------------
+
+/// Where the eight contacts of a group find and leave what they change.
+typedef struct pair_group {
+    const double (*entry)[LANES]; // TL_PAIR_ENTRIES
+    const int32_t *a, *b;
+    double za[TL_PAIR_BODY][LANES], zb[TL_PAIR_BODY][LANES]; // of the bodies
+} pair_group;
+
+static inline void pair_fetch(const tl_pairs *p, const tl_lanes_sweep *s, int32_t group) {
+    const int32_t *pair = p->pair + (int64_t)group * 2 * LANES;
+    for (int k = 0; k < 2 * LANES; k++) {
+        const double *z = s->z + (int64_t)pair[k] * TL_PAIR_BODY;
+        TL_PREFETCH(z);
+        TL_PREFETCH(z + TL_PAIR_BODY - 1);
+    }
+}
+
+TL_INLINE void pair_gather(const tl_pairs *p, const tl_lanes_sweep *s, int32_t group,
+                           pair_group *g) {
+    g->entry = (const double(*)[LANES])(p->contact + (int64_t)group * TL_PAIR_ENTRIES * LANES);
+    g->a = p->pair + (int64_t)group * 2 * LANES;
+    g->b = g->a + LANES;
+    lanes_load(TL_PAIR_BODY, s->z, g->a, g->za);
+    lanes_load(TL_PAIR_BODY, s->z, g->b, g->zb);
+}
+
+// Relative velocity, q included.
+TL_INLINE void pair_velocity(const pair_group *g, double u[3][LANES]) {
+    for (int i = 0; i < 3; i++) {
+        const double(*e)[LANES] = g->entry + TL_PAIR_FRAME + 3 * (ptrdiff_t)i;
+        const double(*a)[LANES] = g->entry + TL_PAIR_TURN_A + 3 * (ptrdiff_t)i;
+        const double(*b)[LANES] = g->entry + TL_PAIR_TURN_B + 3 * (ptrdiff_t)i;
+        EACH_LANE {
+            double sum = g->entry[TL_PAIR_FREE + i][lane];
+            EACH_AXIS sum += e[k][lane] * (g->za[k][lane] - g->zb[k][lane]);
+            EACH_AXIS sum += a[k][lane] * g->za[3 + k][lane] + b[k][lane] * g->zb[3 + k][lane];
+            u[i][lane] = sum;
+        }
+    }
+}
+
+// z += N Hᵀ f. Lanes of a group share no body.
+TL_INLINE void pair_scatter(const tl_lanes_sweep *s, pair_group *g, double f[3][LANES]) {
+    for (int k = 0; k < 3; k++) {
+        const double(*e)[LANES] = g->entry + TL_PAIR_FRAME + k;
+        const double(*a)[LANES] = g->entry + TL_PAIR_TURN_A + k;
+        const double(*b)[LANES] = g->entry + TL_PAIR_TURN_B + k;
+        EACH_LANE {
+            double along = 0.0, turn_a = 0.0, turn_b = 0.0;
+            for (ptrdiff_t i = 0; i < 3; i++) {
+                along += e[3 * i][lane] * f[i][lane];
+                turn_a += a[3 * i][lane] * f[i][lane];
+                turn_b += b[3 * i][lane] * f[i][lane];
+            }
+            g->za[k][lane] += g->za[TL_PAIR_LIGHT + k][lane] * along;
+            g->zb[k][lane] -= g->zb[TL_PAIR_LIGHT + k][lane] * along;
+            g->za[3 + k][lane] += g->za[TL_PAIR_LIGHT + 3 + k][lane] * turn_a;
+            g->zb[3 + k][lane] += g->zb[TL_PAIR_LIGHT + 3 + k][lane] * turn_b;
+        }
+    }
+    lanes_store(TL_PAIR_BODY, s->z, s->bodies, g->a, g->za);
+    lanes_store(TL_PAIR_BODY, s->z, s->bodies, g->b, g->zb);
+}
+
+// One-contact problems at velocity u and impulse r: the way of slide_quick_3, without its branches.
+// With b = u − W_ii r, the velocity without the contact's own impulse, and c = b_T − W_TN b_N/W_NN,
+//     r_T = −(T + α)⁻¹ c,   r_N = −(b_N + W_NT r_T)/W_NN;
+// α = 0 where that sticks, else the root of ψ(α) = mu r_N/|r_T| − 1. ψ(0) < 0 then, and ψ > 0 for
+// large α, since b_N < 0: Newton's steps are kept between. Returns the lanes that did not settle.
+TL_INLINE unsigned pair_solve(double tolerance, const pair_group *g, double u[3][LANES],
+                              double r[3][LANES]) {
+    const double *nn = g->entry[TL_PAIR_NN], *n1 = g->entry[TL_PAIR_NN + 1];
+    const double *n2 = g->entry[TL_PAIR_NN + 2], *mu = g->entry[TL_PAIR_FRICTION];
+    const double *t11 = g->entry[TL_PAIR_T], *t12 = g->entry[TL_PAIR_T + 1];
+    const double *t22 = g->entry[TL_PAIR_T + 2];
+    double bn[LANES], c1[LANES], c2[LANES], inverse_nn[LANES], a[LANES], low[LANES], high[LANES];
+    double n[LANES], y1[LANES], y2[LANES], busy[LANES], any = 0.0;
+    EACH_LANE {
+        const double inverse = 1.0 / nn[lane];
+        const double own = nn[lane] * r[0][lane] + n1[lane] * r[1][lane] + n2[lane] * r[2][lane];
+        // velocity of the tangent once the normal is eliminated
+        const double v1 = u[1][lane] - n1[lane] * inverse * u[0][lane];
+        const double v2 = u[2][lane] - n2[lane] * inverse * u[0][lane];
+        const double rest = u[0][lane] - own;
+        const double p1 = v1 - (t11[lane] * r[1][lane] + t12[lane] * r[2][lane]);
+        const double p2 = v2 - (t12[lane] * r[1][lane] + t22[lane] * r[2][lane]);
+        const double det = 1.0 / (t11[lane] * t22[lane] - t12[lane] * t12[lane]);
+        const double x1 = (t12[lane] * p2 - t22[lane] * p1) * det;
+        const double x2 = (t12[lane] * p1 - t11[lane] * p2) * det;
+        const double x = -(rest + n1[lane] * x1 + n2[lane] * x2) * inverse;
+        const bool open = rest >= 0.0;
+        const double most = mu[lane] * TL_MAX(x, 0.0), pull = x1 * x1 + x2 * x2;
+        const double slides = pull <= most * most ? 0.0 : 1.0;
+        // α of the last visit: u_T = −α r_T in the least squares sense
+        const double size = r[1][lane] * r[1][lane] + r[2][lane] * r[2][lane];
+        const double power = -(v1 * r[1][lane] + v2 * r[2][lane]);
+        const double ratio = power / TL_MAX(size, 1e-200 * power);
+        a[lane] = ratio > 1e-6 * (t11[lane] + t22[lane]) ? ratio : 0.0;
+        inverse_nn[lane] = inverse;
+        bn[lane] = rest;
+        c1[lane] = p1;
+        c2[lane] = p2;
+        n[lane] = open ? 0.0 : x;
+        y1[lane] = open ? 0.0 : x1;
+        y2[lane] = open ? 0.0 : x2;
+        low[lane] = 0.0;
+        high[lane] = INFINITY;
+        busy[lane] = open ? 0.0 : slides;
+    }
+    EACH_LANE any = TL_MAX(any, busy[lane]);
+    for (int step = 0; step < PAIR_STEPS && any > 0.0; step++) {
+        EACH_LANE {
+            const double alpha = a[lane], a1 = t11[lane] + alpha, a2 = t22[lane] + alpha;
+            const double inverse = 1.0 / (a1 * a2 - t12[lane] * t12[lane]);
+            double x1 = (t12[lane] * c2[lane] - a2 * c1[lane]) * inverse;
+            double x2 = (t12[lane] * c1[lane] - a1 * c2[lane]) * inverse;
+            double x = -(bn[lane] + n1[lane] * x1 + n2[lane] * x2) * inverse_nn[lane];
+            const double d1 = (a2 * x1 - t12[lane] * x2) * inverse; // −dr_T/dα
+            const double d2 = (a1 * x2 - t12[lane] * x1) * inverse;
+            const double inverse_t = 1.0 / sqrt(x1 * x1 + x2 * x2);
+            const double psi = mu[lane] * x * inverse_t - 1.0;
+            const double slope = mu[lane] * inverse_t *
+                                 ((n1[lane] * d1 + n2[lane] * d2) * inverse_nn[lane] +
+                                  x * (x1 * d1 + x2 * d2) * inverse_t * inverse_t);
+            const double below = psi < 0.0 ? alpha : low[lane];
+            const double above = psi < 0.0 ? high[lane] : alpha;
+            const double next = alpha - psi / slope, move = next - alpha;
+            const bool inside = next > below && next < above;
+            // r_T bends over Δα |(T + α)⁻¹|: what a Newton step leaves is of the order of its
+            // square
+            const double bend = move * (a1 + a2) * inverse;
+            x1 -= d1 * move;
+            x2 -= d2 * move;
+            x = -(bn[lane] + n1[lane] * x1 + n2[lane] * x2) * inverse_nn[lane];
+            const double factor = mu[lane] * x / sqrt(x1 * x1 + x2 * x2); // onto the cone
+            const bool settles = inside && psi * psi <= tolerance &&
+                                 bend * bend <= 0.01 * tolerance && x > 0.0 && factor < INFINITY &&
+                                 busy[lane] > 0.0;
+            n[lane] = settles ? x : n[lane];
+            y1[lane] = settles ? factor * x1 : y1[lane];
+            y2[lane] = settles ? factor * x2 : y2[lane];
+            busy[lane] = settles ? 0.0 : busy[lane];
+            const double farther = TL_MAX(16.0 * alpha, t11[lane] + t22[lane]);
+            const double between = below > 0.0 ? sqrt(below) * sqrt(above) : 1e-3 * above;
+            const double safe = above < INFINITY ? between : farther;
+            a[lane] = inside ? next : safe;
+            low[lane] = below;
+            high[lane] = above;
+        }
+        any = 0.0;
+        EACH_LANE any = TL_MAX(any, busy[lane]);
+    }
+    unsigned left = 0;
+    EACH_LANE {
+        r[0][lane] = n[lane];
+        r[1][lane] = y1[lane];
+        r[2][lane] = y2[lane];
+    }
+    for (int lane = 0; any > 0.0 && lane < LANES; lane++)
+        left |= (unsigned)(busy[lane] > 0.0) << lane;
+    return left;
+}
+
+// One lane by itself, from its old impulse r.
+static void pair_alone(const tl_pairs *p, const pair_group *g, int lane, double u[3][LANES],
+                       double old[3][LANES], double out[3][LANES], tl_lanes_tally *t) {
+    const double mu = g->entry[TL_PAIR_FRICTION][lane];
+    double w[9], b[3], r[3], q[3];
+    for (int k = 0; k < 3; k++) w[k] = w[3 * k] = g->entry[TL_PAIR_NN + k][lane];
+    for (int i = 1; i < 3; i++)
+        for (int j = 1; j < 3; j++)
+            w[3 * i + j] = g->entry[TL_PAIR_T + i + j - 2][lane] + w[i] * w[j] / w[0];
+    EACH_AXIS {
+        r[k] = old[k][lane];
+        q[k] = g->entry[TL_PAIR_FREE + k][lane];
+    }
+    for (int i = 0; i < 3; i++)
+        b[i] = u[i][lane] - (w[3 * i] * r[0] + w[3 * i + 1] * r[1] + w[3 * i + 2] * r[2]);
+    const tl_local local = {.w = w,
+                            .b = b,
+                            .free = q,
+                            .law = {.mu = mu, .zeta = p->associated ? mu : 0.0},
+                            .rho = 1.0 / g->entry[TL_PAIR_LAMBDA][lane]};
+    const int steps = p->local(&local, &p->control, r);
+    t->saves += steps >= TL_LOCAL_SAVED ? 1.0 : 0.0;
+    t->failures += steps < 0 ? 1.0 : 0.0;
+    // A block that was not solved is met half way, as in sweep.c.
+    EACH_AXIS out[k][lane] = steps < 0 ? 0.5 * (old[k][lane] + r[k]) : r[k];
+}
+
+void tl_pairs_chunk_lanes(const tl_pairs *p, const tl_lanes_sweep *s, int32_t chunk,
+                          tl_lanes_tally *out);
+TL_SIMD_CLONES void tl_pairs_chunk_lanes(const tl_pairs *p, const tl_lanes_sweep *s, int32_t chunk,
+                                         tl_lanes_tally *out) {
+    const int32_t first = s->plan->chunk_start[chunk], last = s->plan->chunk_start[chunk + 1];
+    lanes_sums sums = {0};
+    tl_lanes_tally alone = {0};
+    for (int32_t group = first; group < last; group++) {
+        pair_group g;
+        double u[3][LANES], old[3][LANES], fresh[3][LANES], normal[LANES], square[LANES];
+        double *r = s->r + (int64_t)group * 3 * LANES;
+        if (group + 1 < last) pair_fetch(p, s, group + 1);
+        pair_gather(p, s, group, &g);
+        pair_velocity(&g, u);
+        lanes_carry(s, group);
+        memcpy(old, r, sizeof old);
+        memcpy(fresh, r, sizeof fresh);
+        const unsigned left =
+            p->apart[group] |
+            (p->apart[group] == 0xff ? 0U : pair_solve(p->control.tolerance, &g, u, fresh));
+        for (int lane = 0; left && lane < LANES; lane++)
+            if (left >> lane & 1U) pair_alone(p, &g, lane, u, old, fresh, &alone);
+        memcpy(r, fresh, sizeof fresh);
+        for (int k = 0; k < 3; k++) EACH_LANE fresh[k][lane] -= old[k][lane];
+        lanes_changed(s, group, fresh);
+        EACH_LANE {
+            normal[lane] = fresh[0][lane];
+            square[lane] = fresh[0][lane] * fresh[0][lane] + fresh[1][lane] * fresh[1][lane] +
+                           fresh[2][lane] * fresh[2][lane];
+        }
+        lanes_count(&sums, g.entry[TL_PAIR_LAMBDA], normal, square);
+        pair_scatter(s, &g, fresh);
+    }
+    lanes_total(s, chunk, &sums, out);
+    out->failures = alone.failures;
+    out->saves = alone.saves;
+}
+
+void tl_pairs_spread_lanes(const tl_pairs *p, const tl_lanes_sweep *s, int32_t chunk);
+TL_SIMD_CLONES void tl_pairs_spread_lanes(const tl_pairs *p, const tl_lanes_sweep *s,
+                                          int32_t chunk) {
+    for (int32_t group = s->plan->chunk_start[chunk]; group < s->plan->chunk_start[chunk + 1];
+         group++) {
+        pair_group g;
+        double f[3][LANES];
+        memcpy(f, s->r + (int64_t)group * 3 * LANES, sizeof f);
+        pair_gather(p, s, group, &g);
+        pair_scatter(s, &g, f);
+    }
+}
+
+double tl_pairs_measure_lanes(const tl_pairs *p, const tl_lanes_sweep *s, int32_t chunk,
+                              bool scaled);
+TL_SIMD_CLONES double tl_pairs_measure_lanes(const tl_pairs *p, const tl_lanes_sweep *s,
+                                             int32_t chunk, bool scaled) {
+    double most[LANES] = {0.0}, total = 0.0;
+    const double shift = p->associated ? 0.0 : 1.0;
+    for (int32_t group = s->plan->chunk_start[chunk]; group < s->plan->chunk_start[chunk + 1];
+         group++) {
+        pair_group g;
+        double u[3][LANES];
+        const double *r = s->r + (int64_t)group * 3 * LANES;
+        pair_gather(p, s, group, &g);
+        pair_velocity(&g, u);
+        EACH_LANE {
+            const double mu = g.entry[TL_PAIR_FRICTION][lane];
+            const double lambda = scaled ? g.entry[TL_PAIR_LAMBDA][lane] : 1.0;
+            const double slide = sqrt(u[1][lane] * u[1][lane] + u[2][lane] * u[2][lane]);
+            // y = r − (u + g)/λ and its projection onto the cone
+            const double y = r[lane] - (u[0][lane] + shift * mu * slide) / lambda;
+            const double y1 = r[LANES + lane] - u[1][lane] / lambda;
+            const double y2 = r[2 * LANES + lane] - u[2][lane] / lambda;
+            const double size = sqrt(y1 * y1 + y2 * y2);
+            const double edge = TL_MAX((y + mu * size) / (1.0 + mu * mu), 0.0);
+            const double normal = size <= mu * y ? y : edge;
+            const double share = size > mu * normal ? mu * normal / size : 1.0;
+            const double d0 = r[lane] - normal, d1 = r[LANES + lane] - share * y1;
+            const double d2 = r[2 * LANES + lane] - share * y2;
+            const double x = (d0 * d0 + d1 * d1 + d2 * d2) * lambda;
+            most[lane] = scaled ? (x <= most[lane] ? most[lane] : x) : most[lane] + x; // NaN stays
+        }
+    }
+    EACH_LANE total = scaled ? (most[lane] <= total ? total : most[lane]) : total + most[lane];
+    return scaled ? sqrt(total) : total;
+}
+
+// clang knows the copies of a function only in their own file.
+void tl_pairs_chunk(const tl_pairs *p, const tl_lanes_sweep *s, int32_t chunk,
+                    tl_lanes_tally *out) {
+    tl_pairs_chunk_lanes(p, s, chunk, out);
+}
+void tl_pairs_spread(const tl_pairs *p, const tl_lanes_sweep *s, int32_t chunk) {
+    tl_pairs_spread_lanes(p, s, chunk);
+}
+double tl_pairs_measure(const tl_pairs *p, const tl_lanes_sweep *s, int32_t chunk, bool scaled) {
+    return tl_pairs_measure_lanes(p, s, chunk, scaled);
+}
