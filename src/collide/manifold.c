@@ -18,6 +18,9 @@
 // Part of the size within which a place is that of a corner.
 #define PATCH_CORNER 1e-7
 
+// Segments whose directions differ by less than the root of this touch along a line.
+#define PATCH_PARALLEL 1e-8
+
 enum { PATCH_MOST = TL_HULL_CORNERS };
 
 // A point in the plane across the axis: coordinates along u and v.
@@ -325,10 +328,12 @@ static void manifold_segment(manifold *m, bool segment_is_a) {
         if (here < there && t >= from) from = t, cut[0] = k;
         if (there < here && t <= to) to = t, cut[1] = k;
     }
-    // past a corner of the polygon, unless by rounding
-    if ((from - to) * patch_length(s->at[1].x - s->at[0].x, s->at[1].y - s->at[0].y) > m->slack)
-        return;
+    const double length = patch_length(s->at[1].x - s->at[0].x, s->at[1].y - s->at[0].y);
+    if ((from - to) * length > m->slack) return; // past a corner of the polygon, unless by rounding
+    const double rise = s->height[1] - s->height[0];
+    const int nearer = segment_is_a ? rise < 0.0 : rise > 0.0;
     for (int end = 0; end < 2; end++) {
+        if (length <= m->slack && end != nearer) continue; // it stands on the other one
         const double t = end == 0 ? from : to;
         const patch_point at = {s->at[0].x + t * (s->at[1].x - s->at[0].x),
                                 s->at[0].y + t * (s->at[1].y - s->at[0].y)};
@@ -449,8 +454,31 @@ static bool manifold_edge_pair(manifold *m) {
     return true;
 }
 
+// The nearest points of two segments, where both are between their ends.
+static bool manifold_cross(const manifold *m, double a[3], double b[3]) {
+    double from_a[3], from_b[3], u[3], v[3], d[3];
+    if (m->c->dim == 2 || m->a->count != 2 || m->b->count != 2) return false;
+    patch_point_of(m, m->a, 0.0, from_a);
+    patch_point_of(m, m->b, 0.0, from_b);
+    patch_point_of(m, m->a, 1.0, u);
+    patch_point_of(m, m->b, 1.0, v);
+    tl_sub3(u, from_a, u);
+    tl_sub3(v, from_b, v);
+    tl_sub3(from_a, from_b, d);
+    const double uu = tl_dot3(u, u), vv = tl_dot3(v, v), uv = tl_dot3(u, v);
+    const double ud = tl_dot3(u, d), vd = tl_dot3(v, d), det = uu * vv - uv * uv;
+    if (!(det > PATCH_PARALLEL * uu * vv)) return false;
+    const double t = (uv * vd - vv * ud) / det, s = (uu * vd - uv * ud) / det;
+    if (t < 0.0 || t > 1.0 || s < 0.0 || s > 1.0) return false;
+    tl_axpy3(from_a, t, u, a);
+    tl_axpy3(from_b, s, v, b);
+    return true;
+}
+
 // Whether a place with the distance of the bodies was found. Corners and edges that coincide within
-// the slack leave it off by as much, which is put right.
+// the slack leave it off by as much, which is put right. Ends of segments that are so little
+// farther off than their crossing give it their name only: a distance that is off by e has a normal
+// that is off by √e.
 static bool manifold_has_deepest(manifold *m) {
     int best = -1;
     for (int i = 0; i < m->count; i++)
@@ -458,6 +486,12 @@ static bool manifold_has_deepest(manifold *m) {
     if (best < 0 || m->out[best].gap > m->axis->s + m->slack) return false;
     tl_spot *s = &m->out[best];
     s->gap = m->axis->s;
+    double a[3], b[3], n[3];
+    if (s->gap > m->slack && manifold_cross(m, a, b)) {
+        tl_sub3(a, b, n);
+        tl_scale3(1.0 / tl_norm3(n), n, s->n);
+        tl_copy3(b, s->b);
+    }
     tl_axpy3(s->b, s->gap, s->n, s->a);
     return true;
 }

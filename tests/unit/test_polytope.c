@@ -92,6 +92,10 @@ static void judge(const two_shapes *s, double reach, int trial) {
         for (int m = 0; m < n; m++) { // no place twice
             double square = 0.0;
             for (int k = 0; k < 3; k++) square += pow(t->arm_b[k] - touch[m].arm_b[k], 2.0);
+            if (!(square > 1e-14))
+                print_message("%dD trial %d: kinds %d %d: features %u and %u are %g apart\n",
+                              (int)s->dim, trial, trial % KINDS, trial / KINDS % KINDS,
+                              touch[m].feature, t->feature, sqrt(square));
             assert_true(square > 1e-14);
         }
     }
@@ -105,7 +109,8 @@ static void points_are_on_the_surfaces_and_the_deepest_is_there(void **state) {
         for (int trial = 0; trial < trials; trial++) {
             double point[2][3 * POINTS];
             const two_shapes s = random_pair(&rng, dim, trial, point);
-            judge(&s, trial % 3 == 0 ? 0.0 : trial % 3 == 1 ? 0.05 : 3.0, trial);
+            const int reach = trial / (3 * KINDS * KINDS) % 3;
+            judge(&s, reach == 0 ? 0.0 : reach == 1 ? 0.05 : 3.0, trial);
         }
     }
 }
@@ -125,6 +130,45 @@ static void the_gap_is_the_way_out(void **state) {
         for (int k = 0; k < 3; k++) s.pose[0].x[k] += step * t.normal[k];
         const int moved = two_shapes_touches(ctx, &s, 5.0, touch);
         assert_true(fabs(deepest(touch, moved)->gap - (t.gap + step)) <= 1e-12);
+    }
+}
+
+// Capsules whose nearest points are a little before the end of one of them: distance, points and
+// normal are those of the crossing, whatever the place is called.
+static void crossings_beside_an_end(void **state) {
+    (void)state;
+    tl_rng rng = {.state = 67};
+    for (int trial = 0; trial < trials_of(2000); trial++) {
+        two_shapes s = {.dim = 3};
+        double axis[2][3], n[3], past = 0.6 * pow(10.0, tl_rng_range(&rng, -9.0, -2.0));
+        const double up[3] = {0.0, 0.0, 1.0}, apart = tl_rng_range(&rng, 0.1, 1.0);
+        const double at[2] = {tl_rng_range(&rng, -0.5, 0.5), 0.6 - past};
+        for (int i = 0; i < 2; i++) {
+            s.shape[i] =
+                (talus_shape_def){.kind = TALUS_SHAPE_CAPSULE, .radius = 0.3, .height = 1.2};
+            random_turn(&rng, 3, s.pose[i].q);
+            turn_vector(s.pose[i].q, false, up, axis[i]);
+        }
+        double length = 0.0;
+        for (int k = 0; k < 3; k++) {
+            n[k] = axis[0][(k + 1) % 3] * axis[1][(k + 2) % 3] -
+                   axis[0][(k + 2) % 3] * axis[1][(k + 1) % 3];
+            length += n[k] * n[k];
+        }
+        if (length < 0.01) continue; // nearly parallel
+        for (int k = 0; k < 3; k++) {
+            n[k] /= sqrt(length);
+            s.pose[0].x[k] = apart * n[k] - at[trial % 2] * axis[0][k];
+            s.pose[1].x[k] = -at[1 - trial % 2] * axis[1][k];
+        }
+        tl_touch touch[TWO_SHAPES_MOST];
+        const int count = two_shapes_touches(ctx, &s, trial % 3 == 0 ? 3.0 : 0.6, touch);
+        const tl_touch *t = deepest(touch, count);
+        assert_true(fabs(t->gap - (apart - 0.6)) <= 1e-14);
+        for (int k = 0; k < 3; k++) {
+            assert_true(fabs(t->normal[k] - n[k]) <= 1e-12);
+            assert_true(fabs(s.pose[1].x[k] + t->arm_b[k] - 0.3 * n[k]) <= 1e-12);
+        }
     }
 }
 
@@ -498,6 +542,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(points_are_on_the_surfaces_and_the_deepest_is_there),
         TEST(the_gap_is_the_way_out),
+        TEST(crossings_beside_an_end),
         TEST(order_and_frame_do_not_matter),
         TEST(faces_touch_with_their_area),
         TEST(equal_boxes_touch_with_their_corners),
