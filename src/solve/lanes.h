@@ -147,17 +147,14 @@ typedef struct lanes_sums {
     double activity[LANES], energy[LANES], normal[LANES], tangent[LANES];
 } lanes_sums;
 
-// Add the changes of a group: along the normal, and squared as a whole.
-TL_INLINE void lanes_count(lanes_sums *sums, const double lambda[LANES], const double normal[LANES],
-                           const double square[LANES]) {
-    EACH_LANE {
-        const double weight = lambda[lane] < 1.0 ? lambda[lane] : 1.0;
-        const double tangent = square[lane] - normal[lane] * normal[lane];
-        sums->activity[lane] += weight * weight * square[lane];
-        sums->energy[lane] += lambda[lane] * square[lane];
-        sums->normal[lane] = TL_MAX(fabs(normal[lane]), sums->normal[lane]);
-        sums->tangent[lane] = TL_MAX(tangent, sums->tangent[lane]);
-    }
+// Add the change of a lane: along the normal, and squared as a whole.
+TL_INLINE void lanes_count(lanes_sums *sums, int lane, double lambda, double normal,
+                           double square) {
+    const double weight = lambda < 1.0 ? lambda : 1.0, tangent = square - normal * normal;
+    sums->activity[lane] += weight * weight * square;
+    sums->energy[lane] += lambda * square;
+    sums->normal[lane] = TL_MAX(fabs(normal), sums->normal[lane]);
+    sums->tangent[lane] = TL_MAX(tangent, sums->tangent[lane]);
 }
 
 TL_INLINE void lanes_total(const tl_lanes_sweep *s, int32_t chunk, const lanes_sums *sums,
