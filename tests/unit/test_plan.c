@@ -108,8 +108,8 @@ static void check_coloured(const test_graph *t, const tl_plan *p) {
                 group_of[p->order[row]] = row / TL_LANES;
             }
     for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < n; j++) {
-            if (!t->coupled[i * n + j]) continue;
+        for (int64_t e = t->g.start[i]; e < t->g.start[i + 1]; e++) {
+            const int32_t j = t->g.adjacent[e];
             assert_true(group_of[i] != group_of[j]);
             assert_true(colour_of[i] != colour_of[j] || chunk_of[i] == chunk_of[j]);
         }
@@ -207,10 +207,41 @@ static void memory_sweep(void **state) {
     graph_free(&t);
 }
 
+// Many blocks, each coupled with some near ones and one far off: chunks are of several cells.
+static void large_graphs(void **state) {
+    (void)state;
+    static const int32_t apart[] = {1, 7, 700, 60000};
+    for (int32_t n = 131071; n < 1300000; n = n < 131072 ? 131072 : 9 * n) {
+        test_graph t = {.g = {.count = n}};
+        t.g.start = calloc((size_t)n + 1, sizeof *t.g.start);
+        t.g.adjacent = calloc(8 * (size_t)n, sizeof *t.g.adjacent);
+        assert_true(t.g.start && t.g.adjacent);
+        for (int32_t i = 0; i < n; i++) {
+            t.g.start[i + 1] = t.g.start[i];
+            for (int k = -4; k < 4; k++) {
+                const int32_t j = k < 0 ? i - apart[-1 - k] : i + apart[k];
+                if (j >= 0 && j < n) t.g.adjacent[t.g.start[i + 1]++] = j;
+            }
+        }
+        tl_plan plan;
+        assert_int_equal(tl_plan_coloured(ctx, &t.g, &plan), TALUS_OK);
+        check_shape(&t, &plan);
+        check_coloured(&t, &plan);
+        // a thousand chunks or more, of at most 16 cells of 64 blocks
+        const int32_t cells = (n + 63) / 64;
+        const int32_t span = n < 131072 ? 1 : n / 65536 < 16 ? n / 65536 : 16;
+        assert_int_equal(plan.chunk_count, (cells + span - 1) / span);
+        assert_true(plan.chunk_count >= 1024);
+        tl_plan_clear(ctx, &plan);
+        graph_free(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(small_graphs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(special_graphs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large_graphs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_sweep, set_up, tear_down),
     };
