@@ -2,16 +2,14 @@
 // Sweeps over balls: what is taken for balls and what is not, and that they are, sweep by sweep,
 // the sweeps over blocks, for both laws, with walls, with both kinds of momentum, on threads.
 #include "solve/balls.h"
+#include "support/abreast.h"
 #include "support/bed.h"
 #include "support/context.h"
 #include "support/verify.h"
-#include "talus/talus.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -23,29 +21,7 @@ static void make_bed(bed *b, talus_problem **p, double **r) {
     assert_true(talus_problem_get_info(*p).count > 1100); // enough to be coloured
 }
 
-static double *solve(const talus_problem *p, const double *from, const char *const *option,
-                     talus_solve_info *info) {
-    const size_t size = 3 * (size_t)talus_problem_get_info(p).count;
-    talus_solver *s = NULL;
-    double *r = malloc(size * sizeof *r);
-    assert_non_null(r);
-    memcpy(r, from, size * sizeof *r);
-    assert_int_equal(talus_solver_create(ctx, "nlgs", &s), TALUS_OK);
-    for (; option[0]; option += 2)
-        assert_int_equal(talus_solver_set(s, option[0], option[1]), TALUS_OK);
-    assert_int_equal(talus_solver_prepare(s, p), TALUS_OK);
-    assert_int_equal(talus_solver_solve(s, r, info), TALUS_OK);
-    talus_solver_destroy(s);
-    return r;
-}
-
-static double largest_difference(int64_t n, const double *a, const double *b) {
-    double most = 0.0;
-    for (int64_t k = 0; k < n; k++) most = fmax(most, fabs(a[k] - b[k]));
-    return most;
-}
-
-// Ten sweeps from the impulses of the last step and from zero: the same impulses to rounding.
+// Ten sweeps from the impulses of the last step and from zero.
 static void sweeps_are_those_over_blocks(void **state) {
     (void)state;
     bed b;
@@ -54,93 +30,36 @@ static void sweeps_are_those_over_blocks(void **state) {
     make_bed(&b, &p, &start);
     assert_true(tl_balls_are(p));
     const int64_t size = 3 * (int64_t)talus_problem_get_info(p).count;
-    const char *const momentum[][4] = {{"momentum", "no", "proximal", "0"},
-                                       {"momentum", "yes", "proximal", "0"},
-                                       {"inertia", "0.9", "proximal", "0.3"},
-                                       {"inertia", "0.9", "relaxed", "6"}};
     for (int law = 0; law < 2; law++)
-        for (size_t k = 0; k < 4; k++)
+        for (int k = 0; k < ABREAST_MOMENTA; k++)
             for (int warm = 0; warm < 2; warm++) {
-                double *r[2];
-                talus_solve_info info;
                 talus_problem_set_law(p, law ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB);
-                for (int form = 0; form < 2; form++) {
-                    const char *const option[] = {momentum[k][0],
-                                                  momentum[k][1],
-                                                  momentum[k][2],
-                                                  momentum[k][3],
-                                                  "form",
-                                                  form ? "matrix-free" : "assembled",
-                                                  "iterations",
-                                                  "10",
-                                                  "tolerance",
-                                                  "1e-300",
-                                                  "check",
-                                                  "1000000",
-                                                  "local_tolerance",
-                                                  "1e-15",
-                                                  "warm",
-                                                  warm ? "yes" : "no",
-                                                  NULL,
-                                                  NULL};
-                    r[form] = solve(p, start, option, &info);
-                    assert_int_equal(info.iterations, 10);
-                    assert_int_equal(info.local_failures, 0);
-                }
-                const double most = largest_difference(size, r[0], r[1]);
-                const double norm = verify_norm((int)size, r[0]);
-                if (!(most <= 1e-12 * norm))
-                    fail_msg("law %d momentum %d warm %d: %g of %g apart", law, (int)k, warm, most,
-                             norm);
-                assert_true(largest_difference(size, r[0], start) > 1e-6 * norm);
-                free(r[0]);
-                free(r[1]);
+                double *r = abreast_compare(ctx, p, warm ? start : NULL, k);
+                assert_true(abreast_difference(size, r, start) > 1e-6 * verify_norm((int)size, r));
+                free(r);
             }
     talus_problem_destroy(p);
     free(start);
     bed_clear(&b);
 }
 
-// The measures, computed in eights, are those of the certificate, and the impulses obey the cone
-// exactly; the same bits on any number of threads.
+// And the impulses obey the cone exactly.
 static void measures_are_those_of_the_certificate(void **state) {
     (void)state;
     bed b;
     talus_problem *p = NULL;
-    double *start = NULL, *first = NULL;
+    double *start = NULL;
     make_bed(&b, &p, &start);
-    const int64_t size = 3 * (int64_t)talus_problem_get_info(p).count;
+    const int64_t count = talus_problem_get_info(p).count;
     for (int rule = 0; rule < 2; rule++)
         for (int law = 0; law < 2; law++) {
             talus_problem_set_law(p, law ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB);
-            for (int threads = 1; threads <= 3; threads++) {
-                char count[8];
-                (void)snprintf(count, sizeof count, "%d", threads);
-                const char *const option[] = {"stop",      rule ? "natural" : "residual",
-                                              "tolerance", rule ? "1e-4" : "1e-3",
-                                              "inertia",   "0.9",
-                                              "proximal",  "0.3",
-                                              "threads",   count,
-                                              NULL,        NULL};
-                talus_solve_info info;
-                talus_certificate c;
-                double *r = solve(p, start, option, &info);
-                assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
-                assert_int_equal(talus_certify(p, r, &c), TALUS_OK);
-                const double judged = rule ? c.natural : c.residual;
-                assert_true(fabs(judged - info.measure) <= 1e-9 * judged + 1e-14);
-                for (int64_t i = 0; i < size / 3; i++)
-                    assert_true(hypot(r[3 * i + 1], r[3 * i + 2]) <= 0.5 * r[3 * i] * (1 + 1e-15));
-                if (threads == 1) {
-                    free(first);
-                    first = r;
-                } else {
-                    assert_memory_equal(r, first, (size_t)size * sizeof *r);
-                    free(r);
-                }
-            }
+            double *r = rule ? abreast_certify(ctx, p, start, "natural", "1e-4")
+                             : abreast_certify(ctx, p, start, "residual", "1e-3");
+            for (int64_t i = 0; i < count; i++)
+                assert_true(hypot(r[3 * i + 1], r[3 * i + 2]) <= 0.5 * r[3 * i] * (1 + 1e-15));
+            free(r);
         }
-    free(first);
     talus_problem_destroy(p);
     free(start);
     bed_clear(&b);

@@ -5,13 +5,12 @@
 #include "base/rng.h"
 #include "base/vec3.h"
 #include "solve/pairs.h"
+#include "support/abreast.h"
 #include "support/context.h"
 #include "support/verify.h"
-#include "talus/talus.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,116 +98,32 @@ static talus_problem *pile_make(void) {
     return out;
 }
 
-static double *solve(const talus_problem *p, const double *from, const char *const *option,
-                     talus_solve_info *info) {
-    const size_t size = 3 * (size_t)talus_problem_get_info(p).count;
-    talus_solver *s = NULL;
-    double *r = calloc(size, sizeof *r);
-    assert_non_null(r);
-    if (from) memcpy(r, from, size * sizeof *r);
-    assert_int_equal(talus_solver_create(ctx, "nlgs", &s), TALUS_OK);
-    for (; option[0]; option += 2)
-        assert_int_equal(talus_solver_set(s, option[0], option[1]), TALUS_OK);
-    assert_int_equal(talus_solver_prepare(s, p), TALUS_OK);
-    assert_int_equal(talus_solver_solve(s, r, info), TALUS_OK);
-    talus_solver_destroy(s);
-    return r;
-}
-
-static double largest_difference(int64_t n, const double *a, const double *b) {
-    double most = 0.0;
-    for (int64_t k = 0; k < n; k++) most = fmax(most, fabs(a[k] - b[k]));
-    return most;
-}
-
-// Ten sweeps from zero and ten more from there: the same impulses to rounding.
+// Ten sweeps from zero and ten more from there.
 static void sweeps_are_those_over_blocks(void **state) {
     (void)state;
     talus_problem *p = pile_make();
     assert_true(tl_pairs_are(p));
     const int64_t size = 3 * (int64_t)talus_problem_get_info(p).count;
-    const char *const momentum[][4] = {{"momentum", "no", "proximal", "0"},
-                                       {"momentum", "yes", "proximal", "0"},
-                                       {"inertia", "0.9", "proximal", "0.3"},
-                                       {"inertia", "0.9", "relaxed", "6"}};
     for (int law = 0; law < 2; law++)
-        for (size_t k = 0; k < 4; k++) {
-            double *r[2][2]; // by start and form
+        for (int k = 0; k < ABREAST_MOMENTA; k++) {
             talus_problem_set_law(p, law ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB);
-            for (int warm = 0; warm < 2; warm++) {
-                for (int form = 0; form < 2; form++) {
-                    const char *const option[] = {momentum[k][0],
-                                                  momentum[k][1],
-                                                  momentum[k][2],
-                                                  momentum[k][3],
-                                                  "form",
-                                                  form ? "auto" : "assembled",
-                                                  "iterations",
-                                                  "10",
-                                                  "tolerance",
-                                                  "1e-300",
-                                                  "check",
-                                                  "1000000",
-                                                  "local_tolerance",
-                                                  "1e-15",
-                                                  "stop", // weights of the momentum follow it
-                                                  "residual",
-                                                  NULL,
-                                                  NULL};
-                    talus_solve_info info;
-                    r[warm][form] = solve(p, warm ? r[0][0] : NULL, option, &info);
-                    assert_int_equal(info.iterations, 10);
-                    assert_int_equal(info.local_failures, 0);
-                }
-                const double most = largest_difference(size, r[warm][0], r[warm][1]);
-                const double norm = verify_norm((int)size, r[warm][0]);
-                if (!(most <= 1e-12 * norm))
-                    fail_msg("law %d momentum %d warm %d: %g of %g apart", law, (int)k, warm, most,
-                             norm);
-                assert_true(norm > 0.1);
-            }
-            assert_true(largest_difference(size, r[0][0], r[1][0]) > 1e-6);
-            for (int e = 0; e < 4; e++) free(r[e / 2][e % 2]);
+            double *r = abreast_compare(ctx, p, NULL, k), *more = abreast_compare(ctx, p, r, k);
+            assert_true(verify_norm((int)size, r) > 0.1);
+            assert_true(abreast_difference(size, r, more) > 1e-6);
+            free(r);
+            free(more);
         }
     talus_problem_destroy(p);
 }
 
-// The measures, computed in eights, are those of the certificate, and the impulses obey the cone;
-// the same bits on any number of threads.
 static void measures_are_those_of_the_certificate(void **state) {
     (void)state;
     talus_problem *p = pile_make();
-    double *first = NULL;
-    const int64_t size = 3 * (int64_t)talus_problem_get_info(p).count;
-    for (int rule = 0; rule < 2; rule++)
-        for (int law = 0; law < 2; law++) {
-            talus_problem_set_law(p, law ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB);
-            for (int threads = 1; threads <= 3; threads++) {
-                char count[8];
-                (void)snprintf(count, sizeof count, "%d", threads);
-                const char *const option[] = {"stop",      rule ? "natural" : "residual",
-                                              "tolerance", "1e-3",
-                                              "inertia",   "0.9",
-                                              "proximal",  "0.3",
-                                              "threads",   count,
-                                              NULL,        NULL};
-                talus_solve_info info;
-                talus_certificate c;
-                double *r = solve(p, NULL, option, &info);
-                assert_int_equal(info.outcome, TALUS_OUTCOME_SOLVED);
-                assert_int_equal(talus_certify(p, r, &c), TALUS_OK);
-                const double judged = rule ? c.natural : c.residual;
-                assert_true(fabs(judged - info.measure) <= 1e-9 * judged + 1e-14);
-                if (threads == 1) {
-                    free(first);
-                    first = r;
-                } else {
-                    assert_memory_equal(r, first, (size_t)size * sizeof *r);
-                    free(r);
-                }
-            }
-        }
-    free(first);
+    for (int law = 0; law < 2; law++) {
+        talus_problem_set_law(p, law ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB);
+        free(abreast_certify(ctx, p, NULL, "natural", "1e-3"));
+        free(abreast_certify(ctx, p, NULL, "residual", "1e-3"));
+    }
     talus_problem_destroy(p);
 }
 
