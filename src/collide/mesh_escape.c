@@ -4,6 +4,7 @@
 // are: out of the hull of such a piece the shortest way is found as for any two convex bodies.
 #include "collide/convex.h"
 #include "collide/pair_mesh.h"
+#include "collide/round_pair.h"
 
 enum { MESH_PIECE = 128 }; // facets, and points, of a convex piece of the surface
 
@@ -84,8 +85,18 @@ static void mesh_part(tl_mesh_work *w, const tl_convex *view) {
 typedef struct mesh_piece {
     int facets, points;
     int32_t facet[MESH_PIECE], number[MESH_PIECE];
+    int32_t loop[3 * MESH_PIECE]; // points of each facet
     double point[MESH_PIECE][3], middle[3];
 } mesh_piece;
+
+// The same as a hull that ends at the rim of the piece.
+typedef struct mesh_hull {
+    tl_hull hull;
+    tl_solid solid;
+    double normal[MESH_PIECE][3];
+    int32_t face_start[MESH_PIECE + 1];
+    tl_hull_edge edge[3 * MESH_PIECE];
+} mesh_hull;
 
 // Whether two facets are convex to each other, or flat, seen from the shape.
 static bool mesh_is_convex(const tl_mesh_work *w, int32_t e, int32_t s, int32_t t) {
@@ -119,10 +130,12 @@ static void mesh_piece_add(const tl_mesh_work *w, mesh_piece *piece, int32_t t) 
     for (int i = 0; i < piece->facets; i++)
         if (piece->facet[i] == t) return;
     if (piece->facets == MESH_PIECE || piece->points > MESH_PIECE - m->dim) return;
+    int32_t *loop = piece->loop + (int64_t)m->dim * piece->facets;
     piece->facet[piece->facets++] = t;
     for (int i = 0; i < m->dim; i++) {
         int at = 0;
         while (at < piece->points && piece->number[at] != c[i]) at++;
+        loop[i] = at;
         if (at < piece->points) continue;
         piece->number[piece->points] = c[i];
         tl_sub3(m->point[c[i]], piece->middle, piece->point[piece->points++]);
@@ -145,6 +158,74 @@ static void mesh_piece_gather(const tl_mesh_work *w, int32_t first, bool anywher
             if (mesh_is_convex(w, at, t, other) && (anywhere || mesh_is_near(w, other)))
                 mesh_piece_add(w, piece, other);
         }
+}
+
+// Edges between facets of one patch are none, and others belong to the first of their facets that
+// is in the piece.
+static bool mesh_piece_has_edge(const tl_mesh *m, const mesh_piece *piece, int f, int k) {
+    const int32_t e = m->edges.edge[(int64_t)m->dim * piece->facet[f] + k];
+    for (int32_t i = m->edges.start[e]; i < m->edges.start[e + 1]; i++) {
+        const int32_t other = m->edges.facet[i];
+        if (other == piece->facet[f]) continue;
+        if (m->patch[other] == m->patch[piece->facet[f]]) return false;
+        for (int before = 0; before < f; before++)
+            if (piece->facet[before] == other) return false;
+    }
+    return true;
+}
+
+static void mesh_piece_hull(const tl_mesh_work *w, mesh_piece *piece, mesh_hull *out) {
+    const int32_t dim = w->m->dim;
+    out->hull = (tl_hull){.corners = piece->points,
+                          .faces = piece->facets,
+                          .corner = piece->point,
+                          .normal = out->normal,
+                          .face_start = out->face_start,
+                          .loop = piece->loop,
+                          .edge = out->edge};
+    out->solid = (tl_solid){.hull = &out->hull};
+    for (int i = 0; i < piece->points; i++)
+        out->hull.size = TL_MAX(tl_norm3(piece->point[i]), out->hull.size);
+    for (int f = 0; f <= piece->facets; f++) out->face_start[f] = dim * f;
+    for (int f = 0; f < piece->facets; f++) {
+        tl_mesh_front(w, piece->facet[f], out->normal[f]);
+        for (int k = 0; dim == 3 && k < 3; k++)
+            if (mesh_piece_has_edge(w->m, piece, f, k))
+                out->edge[out->hull.edges++] = (tl_hull_edge){
+                    .tail = piece->loop[3 * f + k], .head = piece->loop[3 * f + (k + 1) % 3]};
+    }
+}
+
+// The shortest way out of the hull of a piece; false: they do not overlap. Of curved shapes the
+// common normal is looked for among those of facets, edges and points of the piece. The way out of
+// two hulls is one of a polytope, which growth finds.
+static bool mesh_piece_nearest(const tl_mesh_work *w, const tl_convex *view, mesh_piece *piece,
+                               tl_nearest *out) {
+    tl_pose pose = {.q = {1.0}};
+    tl_convex hull;
+    tl_copy3(piece->middle, pose.x);
+    if (view->corners > 0) {
+        const talus_shape_def corners = {
+            .kind = TALUS_SHAPE_POLYHEDRON, .point = piece->point[0], .point_count = piece->points};
+        tl_convex_view(w->dim, &corners, NULL, &hull);
+        return tl_convex_nearest(w->dim, view, &w->pose, &hull, &pose, 0.0, out);
+    }
+    mesh_hull faces;
+    tl_touch point[TL_POLYTOPE_MOST];
+    mesh_piece_hull(w, piece, &faces);
+    hull = (tl_convex){.support = tl_convex_support_corners,
+                       .solid = &faces.solid,
+                       .corner = (const double(*)[3])piece->point,
+                       .corners = piece->points};
+    const int count = tl_round_points(w->dim, view, &w->pose, &hull, &pose, 0.0, point);
+    const tl_touch *deepest = point;
+    for (int i = 1; i < count; i++)
+        if (point[i].gap < deepest->gap) deepest = &point[i];
+    if (count == 0) return false;
+    out->gap = deepest->gap;
+    tl_copy3(deepest->normal, out->normal);
+    tl_axpy3(pose.x, 1.0, deepest->arm_b, out->b);
+    return true;
 }
 
 // The point of the surface at which a piece is farthest along d, if the surface has no point beyond
@@ -205,18 +286,12 @@ static double mesh_edge_bound(const tl_mesh_work *w, const tl_convex *view, int3
 static void mesh_free(tl_mesh_work *w, const tl_convex *view, int32_t t, int32_t e, bool anywhere,
                       int64_t solved, mesh_piece *piece) {
     tl_nearest nearest;
-    tl_convex hull;
-    tl_pose pose = {.q = {1.0}};
     piece->facets = 0;
     const double bound = e < 0 ? INFINITY : mesh_edge_bound(w, view, e);
     for (int64_t k = 0; k < w->count; k++)
         if ((k >= solved || w->out[k].gap >= bound) && mesh_frees(w, view, &w->out[k], t)) return;
     mesh_piece_gather(w, t, anywhere, piece);
-    tl_copy3(piece->middle, pose.x);
-    const talus_shape_def corners = {
-        .kind = TALUS_SHAPE_POLYHEDRON, .point = piece->point[0], .point_count = piece->points};
-    tl_convex_view(w->dim, &corners, NULL, &hull);
-    if (!tl_convex_nearest(w->dim, view, &w->pose, &hull, &pose, 0.0, &nearest)) return;
+    if (!mesh_piece_nearest(w, view, piece, &nearest)) return;
     for (int64_t k = 0; k < solved; k++)
         if (w->out[k].gap >= nearest.gap - w->slack && mesh_frees(w, view, &w->out[k], t)) return;
     const int64_t element = mesh_piece_top(w, piece, nearest.normal);
