@@ -252,7 +252,7 @@ TL_INLINE void ball_chunk(bool associated, const tl_balls *b, const tl_lanes_swe
     lanes_sums sums = {0};
     for (int32_t group = first; group < last; group++) {
         ball_group g;
-        double u[3][LANES], old[3][LANES], fresh[3][LANES];
+        double u[3][LANES], old[3][LANES], fresh[3][LANES], glide[LANES];
         double *r = s->r + (int64_t)group * 3 * LANES;
         if (group + 1 < last) ball_fetch(b, s, group + 1);
         ball_gather(b, s, group, &g);
@@ -263,12 +263,12 @@ TL_INLINE void ball_chunk(bool associated, const tl_balls *b, const tl_lanes_swe
         ball_solve(associated, b->proximal, &g, u, fresh);
         memcpy(r, fresh, sizeof fresh);
         for (int k = 0; k < 3; k++) EACH_LANE fresh[k][lane] -= old[k][lane];
-        lanes_changed(s, group, fresh);
+        lanes_changed(s, group, fresh, glide);
         EACH_LANE {
             double square = 0.0, normal = 0.0;
             EACH_AXIS square += fresh[k][lane] * fresh[k][lane];
             EACH_AXIS normal += g.entry[TL_BALL_NORMAL + k][lane] * fresh[k][lane];
-            lanes_count(&sums, lane, g.across[lane], normal, square);
+            lanes_count(&sums, lane, g.across[lane], normal, square, glide[lane]);
         }
         ball_scatter(s, &g, fresh);
     }

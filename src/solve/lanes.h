@@ -31,7 +31,7 @@ typedef struct tl_lanes_sweep {
 
 /// Sums over the rows of a chunk, in the order of the lanes.
 typedef struct tl_lanes_tally {
-    double activity, energy, normal, tangent; // tangent: squared
+    double activity, energy, glide, normal, tangent; // tangent: squared
     double solves, failures, saves;
 } tl_lanes_tally;
 
@@ -126,33 +126,37 @@ TL_INLINE void lanes_carry(const tl_lanes_sweep *s, int32_t group) {
     }
 }
 
-// And after: the change of the visit.
-TL_INLINE void lanes_changed(const tl_lanes_sweep *s, int32_t group, double change[3][LANES]) {
+// And after: the change of the visit. `square` receives that of both together, by lanes.
+TL_INLINE void lanes_changed(const tl_lanes_sweep *s, int32_t group, double change[3][LANES],
+                             double square[LANES]) {
     const int64_t at = (int64_t)group * 3 * LANES;
-    if (s->change) {
-        memcpy(s->change + at, change, 3 * sizeof *change);
-        return;
-    }
-    for (int k = 0; s->glide && k < 3; k++) {
+    const double *carried = s->change ? s->push : s->glide;
+    tl_vec8 sum = {0.0};
+    for (int k = 0; carried && k < 3; k++) {
         tl_vec8 glide, more;
-        memcpy(&glide, s->glide + at + k * LANES, sizeof glide);
+        memcpy(&glide, carried + at + k * LANES, sizeof glide);
         memcpy(&more, change[k], sizeof more);
         glide += more;
-        memcpy(s->glide + at + k * LANES, &glide, sizeof glide);
+        sum += glide * glide;
+        if (s->glide) memcpy(s->glide + at + k * LANES, &glide, sizeof glide);
     }
+    if (s->change) memcpy(s->change + at, change, 3 * sizeof *change);
+    memcpy(square, &sum, sizeof sum);
 }
 
 /// The tally of a chunk while it is swept, by lanes.
 typedef struct lanes_sums {
-    double activity[LANES], energy[LANES], normal[LANES], tangent[LANES];
+    double activity[LANES], energy[LANES], glide[LANES], normal[LANES], tangent[LANES];
 } lanes_sums;
 
-// Add the change of a lane: along the normal, and squared as a whole.
-TL_INLINE void lanes_count(lanes_sums *sums, int lane, double lambda, double normal,
-                           double square) {
+// Add the change of a lane: along the normal, and squared as a whole, by itself and with the
+// momentum.
+TL_INLINE void lanes_count(lanes_sums *sums, int lane, double lambda, double normal, double square,
+                           double glide) {
     const double weight = lambda < 1.0 ? lambda : 1.0, tangent = square - normal * normal;
     sums->activity[lane] += weight * weight * square;
     sums->energy[lane] += lambda * square;
+    sums->glide[lane] += lambda * glide;
     sums->normal[lane] = TL_MAX(fabs(normal), sums->normal[lane]);
     sums->tangent[lane] = TL_MAX(tangent, sums->tangent[lane]);
 }
@@ -166,6 +170,7 @@ TL_INLINE void lanes_total(const tl_lanes_sweep *s, int32_t chunk, const lanes_s
     EACH_LANE {
         out->activity += sums->activity[lane];
         out->energy += sums->energy[lane];
+        out->glide += sums->glide[lane];
         out->normal = TL_MAX(sums->normal[lane], out->normal);
         out->tangent = TL_MAX(sums->tangent[lane], out->tangent);
     }

@@ -326,7 +326,7 @@ TL_SIMD_CLONES void tl_pairs_chunk_lanes(const tl_pairs *p, const tl_lanes_sweep
     tl_lanes_tally alone = {0};
     for (int32_t group = first; group < last; group++) {
         pair_group g;
-        double u[3][LANES], old[3][LANES], fresh[3][LANES];
+        double u[3][LANES], old[3][LANES], fresh[3][LANES], glide[LANES];
         double *r = s->r + (int64_t)group * 3 * LANES;
         if (group + 1 < last) pair_fetch(p, s, group + 1);
         pair_gather(p, s, group, &g);
@@ -341,11 +341,12 @@ TL_SIMD_CLONES void tl_pairs_chunk_lanes(const tl_pairs *p, const tl_lanes_sweep
             if (left >> lane & 1U) pair_alone(p, &g, lane, u, old, fresh, &alone);
         memcpy(r, fresh, sizeof fresh);
         for (int k = 0; k < 3; k++) EACH_LANE fresh[k][lane] -= old[k][lane];
-        lanes_changed(s, group, fresh);
+        lanes_changed(s, group, fresh, glide);
         EACH_LANE {
             double square = 0.0;
             EACH_AXIS square += fresh[k][lane] * fresh[k][lane];
-            lanes_count(&sums, lane, g.entry[TL_PAIR_LAMBDA][lane], fresh[0][lane], square);
+            lanes_count(&sums, lane, g.entry[TL_PAIR_LAMBDA][lane], fresh[0][lane], square,
+                        glide[lane]);
         }
         pair_scatter(s, &g, fresh);
     }

@@ -66,15 +66,15 @@ enum {
     AUTO_PILE_BAND = 500, // or of balls so many. Then:
     AUTO_RELAXED = 200,   // first sweeps under the associated law,
     AUTO_CHECK = 20,      // sweeps between two checks,
-    AUTO_LONG = 300,      // and in place of AUTO_PATIENCE
+    AUTO_LONG = 5000,     // and in place of AUTO_PATIENCE: impulses may have a long way to go
     AUTO_OPEN = 8,        // sweeps that pass over a contact which is open, and stays so
 };
 #define AUTO_PROXIMAL 0.1 // first proximal term, in units of λ_i
-// Sweeps over large problems: Nesterov's momentum, capped, with a proximal term. Conjugate
-// gradients restart at every other sweep there, for among many contacts some are always changing
-// state. For the same reason the measure goes up and down, and only frequent checks find it low.
+// Sweeps over large problems: Nesterov's momentum, whose share follows them from this one on.
+// Conjugate gradients restart at every other sweep there, for among many contacts some are always
+// changing state. For the same reason the measure goes up and down, and only frequent checks find
+// it low.
 #define AUTO_INERTIA 0.9
-#define AUTO_CALM 0.3
 
 // ---- costs -------------------------------------------------------------------------------------
 
@@ -331,21 +331,22 @@ static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info, int32
     inner->patience = AUTO_PATIENCE;
     if (auto_is_large(s)) {
         inner->inertia = AUTO_INERTIA;
-        inner->proximal = AUTO_CALM;
+        inner->follow = true;
         inner->patience = AUTO_LONG;
         inner->relaxed = AUTO_RELAXED;
         if (inner->common.check == 0) inner->common.check = AUTO_CHECK;
         tl_log(base->ctx, TALUS_LOG_INFO,
-               "auto: %d contacts: sweeps with inertia %g and proximal term %g; if from zero, %d "
-               "under the associated law first",
-               base->problem->count, inner->inertia, inner->proximal, inner->relaxed);
+               "auto: %d contacts: sweeps with inertia %g at first; if from zero, %d under the "
+               "associated law before",
+               base->problem->count, inner->inertia, inner->relaxed);
     }
     nlgs->base.ops->solve(&nlgs->base, r, info);
     info->iterations += done;
     nlgs->leave = NULL;
     nlgs->base.monitor = NULL;
     inner->patience = 0;
-    inner->inertia = inner->proximal = 0.0;
+    inner->inertia = 0.0;
+    inner->follow = false;
     inner->relaxed = 0;
 }
 

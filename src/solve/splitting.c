@@ -15,6 +15,14 @@
 // Below this many blocks a sweep costs less than the barriers and the reordering would.
 enum { COLOUR_FROM = 1024, CHECK_SHARE = 32 };
 #define RELAXED_INERTIA 0.98 // under the associated law
+// Momentum that follows the sweeps: cosines of Δr and p above which its share rises and below which
+// it falls, how fast, from which to which; and how much of the mean cosine is the last one.
+#define FOLLOW_SLOW 0.95
+#define FOLLOW_BUSY 0.8
+#define FOLLOW_RATE 0.03
+#define FOLLOW_LEAST 0.3
+#define FOLLOW_MOST 0.98
+#define FOLLOW_NEWS 0.2
 // Where blocks act on many bodies: a share of Nesterov's momentum, and the proximal term it needs.
 #define CROWD_INERTIA 0.85
 #define CROWD_PROXIMAL 0.5
@@ -64,6 +72,10 @@ const tl_option tl_splitting_rows[] = {
         .text = "momentum by Nesterov's rule instead, this share of the last step at most; 0: no; "
                 "below 0: 0.85 with a proximal term of 0.5 at least where blocks act on many "
                 "bodies, as those of sand do, else no"),
+    ROW(follow, TL_OPTION_YES_NO, "no",
+        .text =
+            "with inertia: it is where the share begins, which then rises while sweeps go on in "
+            "the direction of the momentum and falls where they turn from it"),
     ROW(relaxed, TL_OPTION_INTEGER, "0", .low = 0, .high = 1000000,
         .text = "sweeps under the associated law, with full inertia, that a start from zero gets "
                 "first"),
@@ -450,6 +462,9 @@ typedef struct splitting_run {
     bool plain;                // no momentum for now
     double beta;               // share of the direction carried on; 0: a restart
     double theta;              // of Nesterov's rule; 1: a restart
+    double glide;              // Σ λ_i |p_i + Δr_i|² of the last sweep, p its momentum
+    double along;              // mean cosine of Δr and p over the last sweeps
+    double brake;              // 1 − the largest share, where it follows
     bool relaxed;              // the first sweeps, under the associated law, are under way
     double check_activity;     // activity and measure at the last check, to foresee the next one
     double check_measure;
@@ -590,12 +605,33 @@ static void splitting_relax(splitting_run *run, bool begin) {
     run->theta = 1.0;
 }
 
+// The largest share after a sweep. Where sweeps go on in the direction p of the momentum they are
+// slow, and bear more of it; where they turn from it, they are busy with what it has stirred up.
+// |p|² is β² times the last |p + Δr|², and Δr·p what |p + Δr|² has besides |Δr|² and |p|².
+static double splitting_follow(splitting_run *run, double energy) {
+    const double glide = splitting_sum(run->s, TL_PART_GLIDE);
+    const double push = run->beta * run->beta * run->glide;
+    if (push * energy > 0.0) {
+        const double cosine = 0.5 * (glide - energy - push) / sqrt(push * energy);
+        run->along += FOLLOW_NEWS * (cosine - run->along);
+        if (run->along > FOLLOW_SLOW) run->brake *= 1.0 - FOLLOW_RATE;
+        if (run->along < FOLLOW_BUSY) run->brake *= 1.0 + FOLLOW_RATE;
+        run->brake = fmax(1.0 - FOLLOW_MOST, fmin(run->brake, 1.0 - FOLLOW_LEAST));
+    }
+    run->glide = glide;
+    return 1.0 - run->brake;
+}
+
 // The share β of the direction that is carried on after a sweep that changed r by `energy`.
 static double splitting_share(splitting_run *run, double energy) {
-    const double most = run->s->inertia;
+    const double inertia = run->s->inertia;
+    const bool follows = ((const tl_splitting_options *)run->s->base.options)->follow;
     if (run->plain) return 0.0;
     if (run->relaxed) return fmin(tl_gradient_momentum(&run->theta), RELAXED_INERTIA);
-    if (most > 0.0) return fmin(tl_gradient_momentum(&run->theta), most);
+    if (inertia > 0.0) {
+        const double most = follows ? splitting_follow(run, energy) : inertia;
+        return fmin(tl_gradient_momentum(&run->theta), most);
+    }
     // Fletcher and Reeves. β >= 1 would be an ascent: start again.
     return energy < run->energy ? energy / run->energy : 0.0;
 }
@@ -756,6 +792,8 @@ void tl_splitting_solve(talus_solver *base, double *r, talus_solve_info *info) {
                          .best_measure = INFINITY,
                          .patience = opt->patience,
                          .theta = 1.0,
+                         .along = FOLLOW_SLOW,
+                         .brake = 1.0 - s->inertia,
                          .mark_measure = INFINITY};
     tl_sweep_init(&run.sweep, s);
     run.sweep.at_rest = at_rest;

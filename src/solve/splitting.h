@@ -25,6 +25,7 @@ typedef struct tl_splitting_options {
     bool momentum;          // nonlinear conjugate gradients on the sweeps
     double inertia;         // with momentum: largest share of Nesterov's; 0: conjugate gradients;
                             // < 0: chosen
+    bool follow;            // the share rises and falls with what the sweeps make of it
     int32_t relaxed;        // first sweeps from zero, under the associated law
     bool symmetric;         // every other sweep backwards
     double local_tolerance; // of the one-contact solver, relative;

@@ -73,7 +73,7 @@ TL_INLINE tl_law sweep_law(const tl_splitting *s, int32_t row) {
 
 // Sums of one chunk while it is swept.
 typedef struct sweep_tally {
-    double activity, energy, normal, tangent, solves, failures, saves; // tangent: squared
+    double activity, energy, glide, normal, tangent, solves, failures, saves; // tangent: squared
 } sweep_tally;
 
 // Whether a row has no impulse, and no momentum that would give it one.
@@ -99,8 +99,11 @@ TL_INLINE void sweep_accept(int d, const tl_sweep *sweep, int32_t row, const dou
     const double weight = s->lambda[row] < 1.0 ? s->lambda[row] : 1.0;
     t->activity += weight * weight * change;
     t->energy += s->lambda[row] * change;
-    if (s->change)
-        for (int k = 0; k < d; k++) s->change[(int64_t)d * row + k] = delta[k];
+    for (int k = 0; s->change && k < d; k++) {
+        const double glide = s->push[(int64_t)d * row + k] + delta[k];
+        s->change[(int64_t)d * row + k] = delta[k];
+        t->glide += s->lambda[row] * (glide * glide);
+    }
     t->normal = TL_MAX(fabs(delta[0]), t->normal);
     t->tangent = TL_MAX(tl_dot(d - 1, delta + 1, delta + 1), t->tangent);
     t->solves += 1.0;
@@ -239,6 +242,7 @@ TL_INLINE void sweep_chunk(int d, const tl_sweep *sweep, int32_t chunk, bool bac
     double *part = s->part + (int64_t)chunk * TL_PARTS;
     part[TL_PART_ACTIVITY] = t.activity;
     part[TL_PART_ENERGY] = t.energy;
+    part[TL_PART_GLIDE] = t.glide;
     part[TL_PART_NORMAL] = t.normal;
     part[TL_PART_TANGENT] = sqrt(t.tangent);
     part[TL_PART_SOLVES] += t.solves;
@@ -318,6 +322,7 @@ static void sweep_abreast_chunk(const tl_sweep *sweep, int32_t chunk, bool backw
         tl_pairs_chunk(&s->pairs, &lanes, chunk, &t);
     part[TL_PART_ACTIVITY] = t.activity;
     part[TL_PART_ENERGY] = t.energy;
+    part[TL_PART_GLIDE] = t.glide;
     part[TL_PART_NORMAL] = t.normal;
     part[TL_PART_TANGENT] = sqrt(TL_MAX(t.tangent, 0.0));
     part[TL_PART_SOLVES] += t.solves;

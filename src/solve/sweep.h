@@ -11,12 +11,13 @@ enum {
     TL_PART_CHECK,    // of the measure: sum or maximum
     TL_PART_ACTIVITY, // sum
     TL_PART_ENERGY,   // sum of λ_i |Δr_i|²
+    TL_PART_GLIDE,    // sum of λ_i |p_i + Δr_i|², p the momentum that r was pushed by before
     TL_PART_NORMAL,   // max |Δr_N|
     TL_PART_TANGENT,  // max |Δr_T|
     TL_PART_SOLVES,   // counts, over the whole solve
     TL_PART_FAILURES,
     TL_PART_SAVES,
-    TL_PARTS = 8 // one cache line a chunk, so that threads do not share lines
+    TL_PARTS = 16 // two cache lines a chunk, so that threads do not share lines
 };
 
 typedef struct tl_sweep {

@@ -124,6 +124,25 @@ static void inertia_pays(void **state) {
     free(r);
 }
 
+// A share that follows the sweeps gets there from a beginning that is too small or too large.
+static void inertia_follows(void **state) {
+    static const char *const begin[2] = {"inertia=0.3 ", "inertia=0.98 "};
+    const settled *s = *state;
+    double *r = solve_room(3 * (int64_t)s->b.contacts), residual;
+    for (int k = 0; k < 2; k++) {
+        char all[80];
+        (void)snprintf(all, sizeof all, "%spatience=0 iterations=4000 check=10", begin[k]);
+        const int32_t fixed = solve(s, all, r, &residual);
+        (void)snprintf(all, sizeof all, "%sfollow=yes patience=0 iterations=4000 check=10",
+                       begin[k]);
+        const int32_t follows = solve(s, all, r, &residual);
+        print_message("%s: %d sweeps, %d where it follows\n", begin[k], fixed, follows);
+        assert_true(residual <= 1e-4);
+        assert_true(follows < fixed);
+    }
+    free(r);
+}
+
 // Sweeps under the associated law first: fewer in all, and what is reported is Coulomb's law also
 // where the solve ends before they do.
 static void relaxed_pays(void **state) {
@@ -224,13 +243,10 @@ static void auto_on_large(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_packing),
-        cmocka_unit_test(balance),
-        cmocka_unit_test(inertia_pays),
-        cmocka_unit_test(relaxed_pays),
-        cmocka_unit_test(relaxed_is_for_cold_starts),
-        cmocka_unit_test(same_for_threads),
-        cmocka_unit_test(same_for_forms),
+        cmocka_unit_test(is_packing),       cmocka_unit_test(balance),
+        cmocka_unit_test(inertia_pays),     cmocka_unit_test(inertia_follows),
+        cmocka_unit_test(relaxed_pays),     cmocka_unit_test(relaxed_is_for_cold_starts),
+        cmocka_unit_test(same_for_threads), cmocka_unit_test(same_for_forms),
         cmocka_unit_test(auto_on_large),
     };
     return cmocka_run_group_tests(tests, make, drop);

@@ -37,7 +37,8 @@ double *abreast_compare(talus_context *ctx, const talus_problem *p, const double
     static const char *const momenta[ABREAST_MOMENTA][4] = {{"momentum", "no", "proximal", "0"},
                                                             {"momentum", "yes", "proximal", "0"},
                                                             {"inertia", "0.9", "proximal", "0.3"},
-                                                            {"inertia", "0.9", "relaxed", "6"}};
+                                                            {"inertia", "0.9", "relaxed", "6"},
+                                                            {"inertia", "0.9", "follow", "yes"}};
     const char *const *m = momenta[momentum];
     const int64_t size = 3 * (int64_t)talus_problem_get_info(p).count;
     double *r[2];

@@ -12,7 +12,7 @@ double abreast_difference(int64_t n, const double *a, const double *b);
 
 /// Ten sweeps with momentum number `momentum` (ABREAST_MOMENTA) from `from`, abreast and over
 /// blocks: the same impulses to rounding. Returns those over blocks, to be freed.
-enum { ABREAST_MOMENTA = 4 };
+enum { ABREAST_MOMENTA = 5 };
 double *abreast_compare(talus_context *ctx, const talus_problem *p, const double *from,
                         int momentum);
 
