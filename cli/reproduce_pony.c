@@ -25,7 +25,7 @@ static const double pony_pi = 3.14159265358979323846;
 #define PONY_TOLERANCE "1e-17"
 #define PONY_COMMON                                                                                \
     "order=natural momentum=no patience=0 check=25 sleep_level=1e-2 local_tolerance=1e-7 "         \
-    "local_iterations=20 iterations=5000 stop=fb tolerance=" PONY_TOLERANCE
+    "local_iterations=20 iterations=10000 stop=fb tolerance=" PONY_TOLERANCE
 
 // A one-contact solver, with what was published for it.
 typedef struct pony_local {

@@ -18,7 +18,14 @@ TL_INLINE double local_fb_scale(int d, const tl_local *p) {
     return (double)d / trace;
 }
 
-// The relative error from u and F at the Fischer-Burmeister scale; see tl_local_error.
+/// The size of F, at the Fischer-Burmeister scale, against that of the problem; see tl_local_error.
+TL_INLINE double local_relative(int d, const tl_local *p, double xi, const double *r,
+                                const double *f) {
+    const double own = xi * tl_norm(d, p->b) + tl_norm(d, r);
+    const double scale = own > p->least ? own : p->least, size = tl_norm(d, f);
+    return scale > 0.0 ? size / scale : size;
+}
+
 TL_INLINE double local_error(int d, const tl_local *p, double xi, const double *u,
                              const double *r) {
     double f[TL_MAX_DIM];
@@ -26,9 +33,7 @@ TL_INLINE double local_error(int d, const tl_local *p, double xi, const double *
         tl_ds(d, &p->law, xi, u, r, f, 0, 0);
     else
         tl_fb(d, &p->law, xi, u, r, f, 0, 0);
-    const double own = xi * tl_norm(d, p->b) + tl_norm(d, r);
-    const double scale = own > p->least ? own : p->least, size = tl_norm(d, f);
-    return scale > 0.0 ? size / scale : size;
+    return local_relative(d, p, xi, r, f);
 }
 
 TL_INLINE double local_error_at(int d, const tl_local *p, const double *r) {

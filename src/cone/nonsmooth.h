@@ -126,74 +126,97 @@ TL_INLINE double tl_fb_scalar(double a, double b, double *fa, double *fb) {
     return a > 0.0 && b > 0.0 ? -2.0 * a * b / (z + a + b) : z - a - b;
 }
 
-/// The function in the self-dual variables, F = z − x − y, with blocks F_x, F_y (or NULL).
-/// The eigenvalues of z² are written as sums of squares,
+/// The function at a point in the self-dual variables x = r̂, y = û: z has the eigenvalues s1 <= s2
+/// and the eigenvectors (1, ∓e).
+typedef struct tl_fb_point {
+    double x[TL_MAX_DIM], y[TL_MAX_DIM], e[TL_MAX_DIM], s1, s2;
+} tl_fb_point;
+
+/// F = z − x − y. The eigenvalues of z² are written as sums of squares,
 ///     λ∓ = |x_T ∓ x_N e|² + |y_T ∓ y_N e|²,  e = w/|w|,  w = x_N x_T + y_N y_T,
 /// because |x|² + |y|² − 2|w| loses half the digits where x or y is on the boundary of the cone.
-TL_INLINE void tl_fb_selfdual(int d, const double *x, const double *y, double *f, double *fx,
-                              double *fy) {
-    double e[TL_MAX_DIM] = {0.0}, w2 = 0.0;
+TL_INLINE void tl_fb_selfdual(int d, tl_fb_point *at, double *f) {
+    const double *x = at->x, *y = at->y;
+    double *e = at->e, w2 = 0.0, low = 0.0, high = 0.0;
     for (int k = 1; k < d; k++) {
         e[k] = x[0] * x[k] + y[0] * y[k];
         w2 += e[k] * e[k];
     }
-    const double w = sqrt(w2);
-    for (int k = 1; k < d; k++) e[k] = w > 0.0 ? e[k] / w : (double)(k == 1);
-    double low = 0.0, high = 0.0;
+    const double inverse = w2 > 0.0 ? 1.0 / sqrt(w2) : 0.0;
+    for (int k = 1; k < d; k++) e[k] = w2 > 0.0 ? e[k] * inverse : (double)(k == 1);
     for (int k = 1; k < d; k++) {
         const double xm = x[k] - x[0] * e[k], ym = y[k] - y[0] * e[k];
         const double xp = x[k] + x[0] * e[k], yp = y[k] + y[0] * e[k];
         low += xm * xm + ym * ym;
         high += xp * xp + yp * yp;
     }
-    const double s1 = sqrt(low), s2 = sqrt(high);
-    const double zn = 0.5 * (s1 + s2), zt = 0.5 * (s2 - s1);
-    f[0] = zn - x[0] - y[0];
-    for (int k = 1; k < d; k++) f[k] = zt * e[k] - x[k] - y[k];
-    if (!fx) return;
+    at->s1 = sqrt(low);
+    at->s2 = sqrt(high);
+    f[0] = 0.5 * (at->s1 + at->s2) - x[0] - y[0];
+    for (int k = 1; k < d; k++) f[k] = 0.5 * (at->s2 - at->s1) * e[k] - x[k] - y[k];
+}
 
-    tl_clear(d * d, fx);
-    tl_clear(d * d, fy);
-    if (s1 <= 1e-7 * s2 || s2 == 0.0) { // z on the boundary of the cone: one element of the set
+/// Its blocks F_x, F_y.
+TL_INLINE void tl_fb_selfdual_slopes(int d, const tl_fb_point *at, double *fx, double *fy) {
+    const double *x = at->x, *y = at->y;
+    if (at->s1 <= 1e-7 * at->s2 || at->s2 == 0.0) { // z on the boundary: one element of the set
         const double q = sqrt(x[0] * x[0] + y[0] * y[0]);
         const double ax = q > 0.0 ? x[0] / q - 1.0 : -1.0, ay = q > 0.0 ? y[0] / q - 1.0 : -1.0;
+        tl_clear(d * d, fx);
+        tl_clear(d * d, fy);
         for (int k = 0; k < d; k++) {
             fx[k * d + k] = ax;
             fy[k * d + k] = ay;
         }
         return;
     }
-    // L_z⁻¹ L_x − 1 with L_z⁻¹ = (1/det) [ z_N, −z_T' ; −z_T, (det I + z_T z_T')/z_N ], det = s1
-    // s2.
-    const double det = s1 * s2;
+    // L_z⁻¹ L_x − 1 with L_z⁻¹ = (1/det) [ z_N, −z_T' ; −z_T, (det I + z_T z_T')/z_N ],
+    // det = s1 s2.
+    const double zn = 0.5 * (at->s1 + at->s2), zt = 0.5 * (at->s2 - at->s1);
+    const double inverse_n = 1.0 / zn, inverse = 1.0 / (at->s1 * at->s2);
     for (int side = 0; side < 2; side++) {
         const double *v = side ? y : x;
         double *out = side ? fy : fx;
         double zv = 0.0; // z_T · v_T
-        for (int k = 1; k < d; k++) zv += zt * e[k] * v[k];
-        out[0] = (zn * v[0] - zv) / det - 1.0;
+        for (int k = 1; k < d; k++) zv += zt * at->e[k] * v[k];
+        out[0] = (zn * v[0] - zv) * inverse - 1.0;
         for (int i = 1; i < d; i++) {
-            const double zi = zt * e[i];
-            out[i] = (zn * v[i] - zi * v[0]) / det;
-            out[i * d] = (-zi * v[0] + (det * v[i] + zi * zv) / zn) / det;
+            const double zi = zt * at->e[i];
+            out[i] = (zn * v[i] - zi * v[0]) * inverse;
+            out[i * d] = (zi * zv * inverse_n - zi * v[0]) * inverse + v[i] * inverse_n;
             for (int j = 1; j < d; j++) {
-                const double zj = zt * e[j];
-                out[i * d + j] =
-                    (-zi * v[j] + ((double)(i == j) * det + zi * zj) * v[0] / zn) / det -
-                    (double)(i == j);
+                const double zj = zt * at->e[j];
+                out[i * d + j] = (zi * zj * v[0] * inverse_n - zi * v[j]) * inverse +
+                                 (double)(i == j) * (v[0] * inverse_n - 1.0);
             }
         }
     }
 }
 
-TL_INLINE void tl_fb(int d, const tl_law *law, double xi, const double *u, const double *r,
-                     double *f, double *fu, double *fr) {
+/// F and, for tl_fb_slopes, the point.
+TL_INLINE void tl_fb_value(int d, const tl_law *law, double xi, const double *u, const double *r,
+                           tl_fb_point *at, double *f) {
     const double mu = law->mu;
     if (mu == 0.0 || isinf(mu)) { // scalar in the normal; the tangent says r_T = 0, or u_T = 0
-        double du = 0.0, dr = 0.0;
-        f[0] = tl_fb_scalar(xi * u[0], r[0], fu ? &du : 0, fu ? &dr : 0);
+        f[0] = tl_fb_scalar(xi * u[0], r[0], 0, 0);
         for (int k = 1; k < d; k++) f[k] = mu == 0.0 ? -r[k] : -xi * u[k];
-        if (!fu) return;
+        return;
+    }
+    at->x[0] = mu * r[0];
+    at->y[0] = xi * (u[0] + tl_shift_coefficient(law) * tl_norm_t(d, u));
+    for (int k = 1; k < d; k++) {
+        at->x[k] = r[k];
+        at->y[k] = xi * mu * u[k];
+    }
+    tl_fb_selfdual(d, at, f);
+}
+
+TL_INLINE void tl_fb_slopes(int d, const tl_law *law, double xi, const double *u, const double *r,
+                            const tl_fb_point *at, double *fu, double *fr) {
+    const double mu = law->mu;
+    if (mu == 0.0 || isinf(mu)) {
+        double du, dr;
+        tl_fb_scalar(xi * u[0], r[0], &du, &dr);
         tl_clear(d * d, fu);
         tl_clear(d * d, fr);
         fu[0] = xi * du;
@@ -202,23 +225,23 @@ TL_INLINE void tl_fb(int d, const tl_law *law, double xi, const double *u, const
             *(mu == 0.0 ? &fr[k * d + k] : &fu[k * d + k]) = mu == 0.0 ? -1.0 : -xi;
         return;
     }
-    const double ut = tl_norm_t(d, u), c = tl_shift_coefficient(law);
-    double x[TL_MAX_DIM], y[TL_MAX_DIM];
-    x[0] = mu * r[0];
-    y[0] = xi * (u[0] + c * ut);
-    for (int k = 1; k < d; k++) {
-        x[k] = r[k];
-        y[k] = xi * mu * u[k];
-    }
-    tl_fb_selfdual(d, x, y, f, fr, fu);
-    if (!fu) return;
+    const double ut = tl_norm_t(d, u);
+    const double shift = ut > 0.0 ? tl_shift_coefficient(law) / ut : 0.0;
+    tl_fb_selfdual_slopes(d, at, fr, fu);
     for (int i = 0; i < d; i++) {
         const double normal = fu[i * d];
         fr[i * d] *= mu;
         fu[i * d] = xi * normal;
         for (int j = 1; j < d; j++)
-            fu[i * d + j] = xi * (mu * fu[i * d + j] + (ut > 0.0 ? normal * c * u[j] / ut : 0.0));
+            fu[i * d + j] = xi * (mu * fu[i * d + j] + normal * shift * u[j]);
     }
+}
+
+TL_INLINE void tl_fb(int d, const tl_law *law, double xi, const double *u, const double *r,
+                     double *f, double *fu, double *fr) {
+    tl_fb_point at = {.s1 = 0.0};
+    tl_fb_value(d, law, xi, u, r, &at, f);
+    if (fu) tl_fb_slopes(d, law, xi, u, r, &at, fu, fr);
 }
 
 #endif // TL_CONE_NONSMOOTH_H

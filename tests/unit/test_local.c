@@ -331,6 +331,47 @@ static void asymmetric_block(void **state) {
     assert_true(failures[1][0] + failures[1][1] <= 2);
 }
 
+// A step of `fb` takes F to zero along the slope that differences of F, worked out by the judge,
+// have in its direction; half way where it was halved. Seen where the step is an improvement.
+static void newton_step(void **state) {
+    (void)state;
+    tl_rng rng = {306};
+    const tl_local_control one_step = {.tolerance = 1e-14, .iterations = 1};
+    int whole = 0, halved = 0;
+    for (int k = 0; k < 30000; k++) {
+        const int d = dims[k % 3];
+        const double mu = tl_rng_range(&rng, 0.1, 1.5), zeta = k % 2 ? mu : 0.0, h = 1e-6;
+        double w[36] = {0}, b[6] = {0}, r[6] = {0}, to[6] = {0}, f[3][6], trace = 0.0;
+        one x;
+        random_w(&rng, d, d, w);
+        for (int i = 0; i < d; i++) w[i * d + i] += 0.2;
+        for (int i = 0; i < d; i++) trace += w[i * d + i];
+        for (int i = 0; i < d; i++) b[i] = tl_rng_normal(&rng);
+        for (int i = 0; i < d; i++) to[i] = r[i] = tl_rng_normal(&rng);
+        one_make(&x, d, w, b, (tl_law){mu, zeta, 0.0});
+        tl_local_find("fb")->forms->solve[tl_dim_index(d)](&x.p, &one_step, to);
+        for (int side = 0; side < 3; side++) {
+            double at[6] = {0}, u[6] = {0};
+            for (int i = 0; i < d; i++) at[i] = r[i] + h * (side - 1) * (to[i] - r[i]);
+            verify_local_u(d, w, b, at, u);
+            judge_fb(d, &x.p.law, d / trace, u, at, f[side]);
+        }
+        double full = 0.0, half = 0.0;
+        const double size = verify_norm(d, f[1]);
+        for (int i = 0; i < d; i++) {
+            const double slope = (f[2][i] - f[0][i]) / (2.0 * h);
+            full = fmax(full, fabs(slope + f[1][i]));
+            half = fmax(half, fabs(slope + 0.5 * f[1][i]));
+        }
+        if (memcmp(to, r, sizeof to) == 0) continue; // no improvement
+        assert_true(fmin(full, half) <= 1e-6 * size);
+        whole += full <= 1e-6 * size;
+        halved += half <= 1e-6 * size;
+    }
+    print_message("%d whole steps, %d halved\n", whole, halved);
+    assert_true(whole > 5000);
+}
+
 // ---- the pyramid -------------------------------------------------------------------------------
 
 // Its fixed point obeys Coulomb's law component by component, with a box in place of the disc.
@@ -423,7 +464,8 @@ int main(void) {
         cmocka_unit_test(frozen_shift),   cmocka_unit_test(table),
         cmocka_unit_test(no_load),        cmocka_unit_test(limits_of_mu),
         cmocka_unit_test(singular_block), cmocka_unit_test(asymmetric_block),
-        cmocka_unit_test(pyramid),        cmocka_unit_test(lanes),
+        cmocka_unit_test(newton_step),    cmocka_unit_test(pyramid),
+        cmocka_unit_test(lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
