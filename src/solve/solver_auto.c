@@ -75,6 +75,9 @@ enum {
 // changing state. For the same reason the measure goes up and down, and only frequent checks find
 // it low.
 #define AUTO_INERTIA 0.9
+// From zero with a proximal term: the way is long then, and without it many more contacts slide on
+// it, and at its end, than need to.
+#define AUTO_CALM 0.3
 
 // ---- costs -------------------------------------------------------------------------------------
 
@@ -310,6 +313,13 @@ static bool auto_leave(void *user, int32_t sweeps, double measure) {
 
 // ---- the ways ----------------------------------------------------------------------------------
 
+static bool auto_is_zero(const talus_problem *p, const double *r) {
+    const int64_t n = (int64_t)p->dim * p->count;
+    int64_t k = 0;
+    while (k < n && r[k] == 0.0) k++;
+    return k == n;
+}
+
 // After `done` iterations of another method, which took `seconds`.
 static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info, int32_t done,
                         double seconds) {
@@ -332,20 +342,21 @@ static void auto_sweeps(auto_solver *s, double *r, talus_solve_info *info, int32
     if (auto_is_large(s)) {
         inner->inertia = AUTO_INERTIA;
         inner->follow = true;
+        inner->proximal = auto_is_zero(base->problem, r) ? AUTO_CALM : 0.0;
         inner->patience = AUTO_LONG;
         inner->relaxed = AUTO_RELAXED;
         if (inner->common.check == 0) inner->common.check = AUTO_CHECK;
         tl_log(base->ctx, TALUS_LOG_INFO,
-               "auto: %d contacts: sweeps with inertia %g at first; if from zero, %d under the "
-               "associated law before",
-               base->problem->count, inner->inertia, inner->relaxed);
+               "auto: %d contacts: sweeps with inertia %g at first and proximal term %g; if from "
+               "zero, %d under the associated law before",
+               base->problem->count, inner->inertia, inner->proximal, inner->relaxed);
     }
     nlgs->base.ops->solve(&nlgs->base, r, info);
     info->iterations += done;
     nlgs->leave = NULL;
     nlgs->base.monitor = NULL;
     inner->patience = 0;
-    inner->inertia = 0.0;
+    inner->inertia = inner->proximal = 0.0;
     inner->follow = false;
     inner->relaxed = 0;
 }
