@@ -131,6 +131,7 @@ TL_INLINE void move_value(int dim, const double *u, double (*xi)[TL_SAND_LANES],
             face[k] = edge[k][0] + y * rise[k];
             along[k] = (c[1] - c[0]) + y * ((c[3] - c[2]) - (c[1] - c[0]));
         }
+        // cppcheck-suppress uninitvar ; dim is at least 2
         value[l] = dim == 3 ? face[0] + z * (face[1] - face[0]) : face[0];
         if (!slope) continue;
         slope[0][l] = dim == 3 ? along[0] + z * (along[1] - along[0]) : along[0];

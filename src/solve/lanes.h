@@ -85,7 +85,8 @@ TL_INLINE void lanes_load(int size, const double *z, const int32_t *body, double
     } while (0)
 TL_INLINE void lanes_store(int size, double *z, int32_t bodies, const int32_t *body,
                            double (*from)[LANES]) {
-    double none[TL_LANES_MOVES], *to[LANES];
+    double none[TL_LANES_MOVES], *to[LANES]; // none: written to, never read
+    // cppcheck-suppress legacyUninitvar
     EACH_LANE to[lane] = body[lane] < bodies ? z + (int64_t)body[lane] * size : none;
     for (int k = 0; k < TL_LANES_MOVES; k += 2) {
         tl_vec8 one, next;

@@ -69,7 +69,7 @@ double *abreast_certify(talus_context *ctx, const talus_problem *p, const double
     const size_t size = 3 * (size_t)talus_problem_get_info(p).count;
     double *first = NULL;
     for (int threads = 1; threads <= 3; threads++) {
-        char count[8];
+        char count[12];
         (void)snprintf(count, sizeof count, "%d", threads);
         const char *const option[] = {"stop",     stop,  "tolerance", tolerance, "inertia", "0.9",
                                       "proximal", "0.3", "threads",   count,     NULL,      NULL};
