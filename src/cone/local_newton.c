@@ -36,7 +36,7 @@ TL_INLINE bool newton_fb_inside(int d, const tl_local *p, double xi, const doubl
                                 const tl_fb_point *at, const double *f, double *k, double *right,
                                 double *gradient) {
     const double mu = p->law.mu;
-    if (mu == 0.0 || isinf(mu) || !(at->s1 > 1e-7 * at->s2)) return false;
+    if (mu == 0.0 || isinf(mu) || !tl_fb_inside(at)) return false;
     const double zn = 0.5 * (at->s1 + at->s2), zt = 0.5 * (at->s2 - at->s1);
     const double ut = tl_norm_t(d, u);
     const double shift = ut > 0.0 ? tl_shift_coefficient(&p->law) / ut : 0.0;

@@ -156,10 +156,13 @@ TL_INLINE void tl_fb_selfdual(int d, tl_fb_point *at, double *f) {
     for (int k = 1; k < d; k++) f[k] = 0.5 * (at->s2 - at->s1) * e[k] - x[k] - y[k];
 }
 
+/// Whether z is inside the cone, to what rounding shows; on its boundary F has kinks.
+TL_INLINE bool tl_fb_inside(const tl_fb_point *at) { return at->s1 > 1e-7 * at->s2; }
+
 /// Its blocks F_x, F_y.
 TL_INLINE void tl_fb_selfdual_slopes(int d, const tl_fb_point *at, double *fx, double *fy) {
     const double *x = at->x, *y = at->y;
-    if (at->s1 <= 1e-7 * at->s2 || at->s2 == 0.0) { // z on the boundary: one element of the set
+    if (!tl_fb_inside(at)) { // one element of the set
         const double q = sqrt(x[0] * x[0] + y[0] * y[0]);
         const double ax = q > 0.0 ? x[0] / q - 1.0 : -1.0, ay = q > 0.0 ? y[0] / q - 1.0 : -1.0;
         tl_clear(d * d, fx);
