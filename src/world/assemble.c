@@ -547,6 +547,7 @@ talus_status tl_stage_detect(talus_world *w, const tl_step *step, double reach,
     TL_REQUIRE(w->ctx, count < INT32_MAX / 8, TALUS_ERR_ARG, "step: %lld contacts",
                (long long)count);
     s->contacts = (int32_t)count;
+    s->ties.deepest = 0.0;
     TL_TRY(tl_rods_filter(w, step));
     return tl_ties_filter(w);
 }

@@ -47,6 +47,7 @@ typedef struct tl_ties {
     tl_drive *drive; // drives
     tl_touch *touch; // contacts without those of joined bodies
     bool *held;      // blocks, where there are rows: no impulse can open or close them
+    double deepest;  // overlap of the contacts that were left out for that
 } tl_ties;
 
 #endif // TL_WORLD_JOINTS_H

@@ -93,7 +93,7 @@ static void step_mark(tl_stage *s, int32_t block) {
 // The deepest overlap, and the groups that contacts act on.
 static double step_look(talus_world *w) {
     tl_stage *s = &w->stage;
-    double deepest = 0.0;
+    double deepest = s->ties.deepest; // what joints hold within each other is seen all the same
     for (int32_t i = 0; i < s->contacts; i++) {
         deepest = fmax(deepest, -tl_stage_get(w, i).gap);
         bool acts = false;

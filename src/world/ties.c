@@ -58,8 +58,12 @@ talus_status tl_ties_leave_out(talus_world *w) {
     tl_ties *t = &s->ties;
     int32_t kept = 0;
     if (s->touch != t->touch) TL_TRY(TL_REFILL(w->ctx, s->touch, s->contacts, &t->touch));
-    for (int32_t i = 0; i < s->contacts; i++)
-        if (!t->held[i]) t->touch[kept++] = t->touch[i];
+    for (int32_t i = 0; i < s->contacts; i++) {
+        if (t->held[i])
+            t->deepest = TL_MAX(t->deepest, -t->touch[i].gap);
+        else
+            t->touch[kept++] = t->touch[i];
+    }
     s->touch = t->touch;
     s->contacts = kept;
     return TALUS_OK;

@@ -547,6 +547,40 @@ static void held_along_normal(void **state) {
     }
 }
 
+// A ball welded to a body that is driven downwards goes into the floor, for nothing can stop it:
+// the ledger tells how deep.
+static void driven_into_the_floor(void **state) {
+    (void)state;
+    const talus_scheme schemes[] = {TALUS_SCHEME_FIXED_POINT, TALUS_SCHEME_MOREAU_JEAN};
+    const double speed = 0.5, h = 1e-3;
+    for (int c = 0; c < 4; c++) {
+        const int32_t dim = c & 1 ? 3 : 2;
+        talus_world_def def = worlds_def(dim, schemes[c / 2], h, GRAVITY);
+        talus_world *w = worlds_create(&def);
+        worlds_law(w, 1.0, 0.0, 0.0);
+        worlds_plane(w, 0.0, dim == 2, dim == 3);
+        talus_body_def press = worlds_ball(w, 0.1, 0.0, 0.0, 0.0);
+        press.position[0] = -1.0, press.position[dim - 1] = 1.0;
+        press.motion.kind = TALUS_MOTION_VELOCITY, press.motion.velocity[dim - 1] = -speed;
+        talus_body_def body = worlds_ball(w, 0.1, 0.0, 0.0, 0.0);
+        body.position[dim - 1] = 0.105; // 10 steps above the floor
+        body.velocity[dim - 1] = -speed;
+        talus_joint_def joint = talus_joint_default();
+        joint.kind = TALUS_JOINT_WELD;
+        joint.b = worlds_add(w, &press), joint.a = worlds_add(w, &body);
+        join(w, &joint);
+        for (int k = 1; k <= 40; k++) {
+            const talus_ledger l = advance(w, 1);
+            const double reached = worlds_bodies(w).position[3 * (ptrdiff_t)joint.a + dim - 1];
+            assert_true(fabs(reached - (0.105 - speed * h * k)) < 1e-9);
+            // what a step sees is where it begins, or half-way
+            assert_true(l.penetration <= fmax(0.0, 0.1 - reached) + 1e-9);
+            assert_true(l.penetration >= 0.1 - reached - 1.001 * speed * h);
+        }
+        talus_world_destroy(w);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -563,6 +597,7 @@ int main(void) {
         TEST(slider_motor),
         TEST(hinge_stop),
         TEST(held_along_normal),
+        TEST(driven_into_the_floor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
