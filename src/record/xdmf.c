@@ -18,7 +18,7 @@ typedef struct xdmf_writer {
     talus_playback *p;
     FILE *file;
     char *source; // the recording as it is written into the file
-    bool failed;  // something could not be written
+    int code;     // errno of the first thing that could not be written; 0: none
 } xdmf_writer;
 
 static void xdmf_say(xdmf_writer *x, const char *format, ...) TL_FORMAT(2, 3);
@@ -28,8 +28,11 @@ static void xdmf_say(xdmf_writer *x, const char *format, ...) {
     va_start(args, format);
     const int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    x->failed = x->failed || length < 0 || (size_t)length >= sizeof text ||
-                fwrite(text, 1, (size_t)length, x->file) != (size_t)length;
+    errno = 0;
+    if (length >= 0 && (size_t)length < sizeof text &&
+        fwrite(text, 1, (size_t)length, x->file) == (size_t)length)
+        return;
+    if (x->code == 0) x->code = errno != 0 ? errno : EIO;
 }
 
 typedef struct xdmf_attribute {
@@ -232,8 +235,10 @@ talus_status talus_playback_write_xdmf(talus_playback *p, const char *path) {
     tl_playback_release(p);
     tl_hdf5_quiet_end(quiet);
     errno = 0;
-    if ((fclose(x.file) != 0 || x.failed || rename(part, path) != 0) && status == TALUS_OK)
-        status = tl_fail_errno(p->ctx, path, "written", errno ? errno : EIO);
+    const bool closed = fclose(x.file) == 0;
+    if (x.code == 0 && (!closed || (status == TALUS_OK && rename(part, path) != 0)))
+        x.code = errno != 0 ? errno : EIO;
+    if (x.code != 0 && status == TALUS_OK) status = tl_fail_errno(p->ctx, path, "written", x.code);
     if (status != TALUS_OK) (void)unlink(part);
 done:
     tl_free(p->ctx, part);
