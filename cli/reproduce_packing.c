@@ -435,8 +435,7 @@ static packing_grain packing_oblate(double elongation) {
 bool reproduce_ellipsoids(reproduce *r) {
     static const char rocks[] =
         "without inertia a flat grain that is loaded beside the one point it touches the floor in "
-        "goes from one side to the other, farther in a step than gaps are straight; all others are "
-        "at rest";
+        "goes from one side to the other, farther in a step than gaps are straight";
     static const double quick[] = {1.0, 1.25, 1.5, 2.0, 3.0};
     static const double all[] = {1.0, 1.1, 1.25, 1.4, 1.6, 2.0, 2.5, 3.0};
     plot *p = reproduce_plot(r, "random packings of ellipsoids", "longest over shortest axis",
