@@ -35,7 +35,8 @@ bool reproduce_sand_energy(reproduce *r) {
     s.face[1][0] = TALUS_FACE_STICK;
     energy e = {.path = reproduce_plot(r, "energy", "time [s]", false, "E / E0", false)};
     plot_add_curve(e.path, "kinetic and potential", false);
-    if (!reproduce_sand_world(r, 2, 4e-3, &s, 0.5, 1e-7, &w)) return false;
+    s.height = HIGH * s.cell;
+    if (!reproduce_sand_world(r, 2, 4e-3, &s, 0.5, 1e-3, &w)) return false;
     const int low[3] = {0}, high[3] = {WIDE, HIGH, 1};
     const bool good = reproduce_sand_fill(r, w, 2, &s, low, high) &&
                       reproduce_run(r, w, 1.2, 0, energy_each, &e, NULL);
@@ -60,7 +61,8 @@ static bool tower_run(reproduce *r, talus_stress stress, double off, double *lef
     s.cohesion = 1e4;
     s.stress = stress;
     s.face[1][0] = TALUS_FACE_STICK;
-    if (!reproduce_sand_world(r, 2, 2e-3, &s, 0.5, 1e-5, &w)) return false;
+    s.height = HIGH * s.cell;
+    if (!reproduce_sand_world(r, 2, 2e-3, &s, 0.5, 1e-3, &w)) return false;
     const double size = s.cell / PER;
     bool good = true;
     double top = 0.0, before = 0.0;
@@ -142,6 +144,7 @@ bool reproduce_sand_drag(reproduce *r) {
     talus_sand_def s = talus_sand_default();
     s.cell = 2.0 * radius / per;
     s.cells[0] = 10 * per, s.cells[1] = 6 * per;
+    s.height = 5 * per * s.cell;
     s.friction = 0.3;
     s.material = 1;
     plot *law = reproduce_plot(r, "drag", "U / √(g D)", true, "C_D = F/(ρ φ U² D/2)", true);
@@ -149,7 +152,7 @@ bool reproduce_sand_drag(reproduce *r) {
     for (int k = 0; k < SPEEDS; k++) {
         talus_world *w;
         drag d = {.speed = speed[k], .from = 0.06};
-        if (!reproduce_sand_world(r, 2, fmin(4e-3, 0.2 * s.cell / speed[k]), &s, 0.0, 1e-4, &w))
+        if (!reproduce_sand_world(r, 2, fmin(4e-3, 0.2 * s.cell / speed[k]), &s, 0.0, 1e-3, &w))
             return false;
         const talus_shape_def disk = {.kind = TALUS_SHAPE_SPHERE, .radius = radius};
         talus_body_def body = talus_body_default();
@@ -205,10 +208,11 @@ static bool hole_run(reproduce *r, int wide, int high, double opening, double *r
     hole *h = cli_alloc(1, sizeof *h);
     s.cell = 0.05 / wide;
     s.cells[0] = s.cells[1] = wide, s.cells[2] = high + BELOW + FLOOR + 1;
+    s.height = high * s.cell;
     s.friction = 0.4;
     s.material = 1;
     s.face[2][0] = TALUS_FACE_FREE;
-    if (!reproduce_sand_world(r, 3, r->quick ? 2e-3 : 1e-3, &s, 0.4, 1e-4, &w)) {
+    if (!reproduce_sand_world(r, 3, r->quick ? 2e-3 : 1e-3, &s, 0.4, 1e-3, &w)) {
         free(h);
         return false;
     }

@@ -104,6 +104,8 @@ typedef struct talus_global_def {
     bool *held; ///< NULL, or room for a mark per block, which says with TALUS_ERR_SINGULAR of which
                 ///< blocks the constraint rows hold all bodies along the normal: no impulse can
                 ///< open or close them, and they have to be left out
+    double scale; ///< > 0: what the certificate's residual is relative to [√energy]; 0: the largest
+                  ///< load. Not kept in files
     talus_law_view law;
 } talus_global_def;
 
@@ -154,7 +156,8 @@ typedef struct talus_certificate {
     double natural; ///< ‖ r − P_T(r − (u + g(u))) ‖₂ / max(1, ‖q‖₂): the FCLIB convention,
                     ///< to compare with others; mixes units
     double residual; ///< max_i |r_i − P_T(r_i − ρ_i (u_i + g(u_i)))| λ_i^½ / scale, where
-                     ///< λ_i = λmax(W_ii), ρ_i = 1/λ_i, scale = max_i |q_i| λ_i^−½; no unit
+                     ///< λ_i = λmax(W_ii), ρ_i = 1/λ_i, scale = max_i |q_i| λ_i^−½, the largest
+                     ///< load, unless the problem gives another; no unit
     double penetration;     ///< max_i max(0, −u_iN) [unit of u]
     double complementarity; ///< max_i |(u_i + g(u_i)) · l_i + yield |u_iT|| with l = r + tension n:
                             ///< the power that the law forbids [unit of u r]

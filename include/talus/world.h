@@ -290,6 +290,9 @@ typedef struct talus_sand_def {
     double origin[3];      ///< lower corner of the box [m]
     int32_t cells[3];      ///< along the axes; only those that hold sand take memory
     talus_face face[3][2]; ///< lower and upper face along each axis
+    double height;         ///< > 0: residuals of the certificate are relative to the pressure under
+                           ///< sand of this height at rest [m]; 0: to the largest load, which room
+                           ///< at a surface makes large
     double density;        ///< of the grain material [kg/m³], in 2D [kg/m²]
     double fraction;       ///< densest: φmax, in (0, 1]
     double friction;       ///< at rest

@@ -6,10 +6,10 @@
 //     law  <=>  −ũ ∈ N_T(l)  <=>  l = P_T(l − ρ ũ) for any ρ > 0.
 // `natural` takes ρ = 1, the convention of the field. `residual` takes ρ_i = 1/λ_i, with λ_i the
 // largest eigenvalue of W_ii: then r λ^½ and u λ^−½ have one unit, √energy, which the scale
-// max |q_i| λ_i^−½ takes away.
+// takes away: max |q_i| λ_i^−½, the largest load, or what the problem gives.
 //
 // Status of a block, from x = l − ρ ũ and z = P_T(x), compared in the same unit with
-// ref = max(scale, max_i |l_i| λ_i^½):
+// ref = max(largest load, max_i |l_i| λ_i^½):
 //     open   |z| λ^½ <= 1e-12 ref        the law pushes l to 0
 //     stick  |x − z| λ^½ <= 1e-8 ref     the law leaves l free inside T: no motion is asked for
 //     slip   otherwise                   l is held at the boundary of T and the block moves
@@ -300,6 +300,7 @@ static certify_scales certify_find_scales(const talus_problem *p, const double *
         force = certify_max(force, certify_norm(p->dim, l) * root);
     }
     s.reference = certify_max(s.scale, force);
+    if (p->scale > 0.0) s.scale = p->scale;
     return s;
 }
 

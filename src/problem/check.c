@@ -225,6 +225,8 @@ talus_status tl_check_global(talus_context *ctx, const talus_global_def *def) {
     TL_TRY(check_finite(ctx, "f", def->f, dof));
     TL_TRY(check_finite(ctx, "w", def->w, (int64_t)def->dim * n));
     TL_TRY(check_law(ctx, &def->law, n));
+    TL_REQUIRE(ctx, isfinite(def->scale) && def->scale >= 0.0, TALUS_ERR_PROBLEM,
+               "scale = %g, but must be finite and not negative", def->scale);
     TL_REQUIRE(ctx, def->c.rows >= 0, TALUS_ERR_PROBLEM,
                "C has %d rows, but must not have a negative number", def->c.rows);
     if (def->c.rows == 0) return TALUS_OK;

@@ -397,6 +397,7 @@ static talus_status condense_make(talus_problem *p, const double *v, bool *held)
     TL_TRY(condense_bodies(p, c, diagonal, &def));
     condense_motion(p, c, diagonal, def.body_count);
     TL_TRY(condense_rows(p, c, v, held, &def));
+    def.scale = p->scale;
     if (c->problem) return talus_problem_update_global(c->problem, &def);
     return talus_problem_create_global(ctx, &def, &c->problem);
 }

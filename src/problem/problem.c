@@ -297,6 +297,7 @@ static talus_status problem_fill_global(talus_problem *p, const talus_global_def
     p->is_global = true;
     p->body_count = def->body_count;
     p->threads = def->threads;
+    p->scale = def->scale;
     TL_TRY(problem_keep_pattern(p, def));
     TL_TRY(problem_keep_law(p, def->borrow_all, &def->law));
     TL_TRY(problem_keep_h(p, def));

@@ -45,6 +45,7 @@ struct talus_problem {
     const double *dilatancy, *yield, *tension; // count, or NULL where all are zero
     double *q;                                 // dim * count: u at r = 0, constraints eliminated
     double q_norm, asymmetry, setup_seconds;
+    double scale; // > 0: of the residual, in place of the largest load
 
     // Local form: block rows of W after elimination; columns ascending, diagonal block present.
     int64_t *w_start; // count + 1

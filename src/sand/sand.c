@@ -22,6 +22,8 @@ static talus_status sand_check(talus_context *ctx, int32_t dim, const talus_sand
             TL_REQUIRE(ctx, d->face[k][side] <= TALUS_FACE_FREE, TALUS_ERR_ARG,
                        "sand: face of axis %c: no kind %d", 'x' + k, (int)d->face[k][side]);
     }
+    TL_REQUIRE(ctx, d->height >= 0.0 && isfinite(d->height), TALUS_ERR_ARG,
+               "sand: height is %g, must be >= 0 [m]", d->height);
     TL_REQUIRE(ctx, d->density > 0.0 && isfinite(d->density), TALUS_ERR_ARG,
                "sand: density is %g, must be > 0", d->density);
     TL_REQUIRE(ctx, d->fraction > 0.0 && d->fraction <= 1.0, TALUS_ERR_ARG,

@@ -327,6 +327,8 @@ talus_status tl_scene_check(talus_scene *s) {
     if (!tl_node_find(s->doc.root, "gravity")) keys->gravity[s->dim - 1] = -9.81;
     if (!tl_node_find(keys->output.node, "every")) keys->output.every = keys->run.until / 100.0;
     if (keys->sand.node && !tl_node_find(keys->solver.node, "name")) keys->solver.name = "nlgs";
+    if (keys->sand.node && !tl_node_find(keys->solver.node, "tolerance"))
+        keys->solver.tolerance = TL_SAND_TOLERANCE;
     TL_TRY(check_solver(s));
     TL_TRY(check_observe(s));
     TL_TRY(check_materials(s));

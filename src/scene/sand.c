@@ -307,6 +307,27 @@ static talus_status sand_fill_one(talus_scene *s, const sand_room *room, const s
     return TALUS_OK;
 }
 
+// How high the sand stands at the start, along gravity.
+static double sand_height(const talus_scene *s) {
+    const double *g = s->keys.gravity, size = tl_norm3(g);
+    double low = INFINITY, high = -INFINITY;
+    if (!(size > 0.0)) return 0.0;
+    for (int32_t k = 0; k < s->keys.sand.fill.count; k++) {
+        const tl_heap *heap = s->heap + k;
+        for (int64_t i = heap->first; i < heap->first + heap->count; i++) {
+            const double at = tl_dot3(g, s->particle + 3 * i) / size;
+            low = fmin(low, at - 0.5 * heap->size);
+            high = fmax(high, at + 0.5 * heap->size);
+        }
+    }
+    for (int64_t i = 0; i < s->start_sand_count; i++) {
+        const double at = tl_dot3(g, s->start_sand + 7 * i) / size;
+        low = fmin(low, at);
+        high = fmax(high, at);
+    }
+    return fmax(high - low, s->sand.cell);
+}
+
 talus_status tl_scene_fill_sand(talus_scene *s) {
     const tl_items *items = &s->keys.sand.fill;
     tl_sand_fill *fill = items->data;
@@ -324,6 +345,8 @@ talus_status tl_scene_fill_sand(talus_scene *s) {
         tl_solid_destroy(s->ctx, form.solid);
         TL_TRY(status);
     }
+    s->sand.height =
+        tl_node_find(s->keys.sand.node, "height") ? s->keys.sand.height : sand_height(s);
     return TALUS_OK;
 }
 

@@ -122,7 +122,10 @@ talus_status tl_scene_add_shape(talus_scene *s, const talus_shape_def *shape,
 talus_status tl_scene_check(talus_scene *s) TALUS_MUST_CHECK;
 talus_status tl_scene_check_shapes(talus_scene *s) TALUS_MUST_CHECK; // part of it: source->shape
 talus_status tl_scene_check_joints(talus_scene *s) TALUS_MUST_CHECK; // likewise: joint
-talus_status tl_scene_check_sand(talus_scene *s) TALUS_MUST_CHECK;   // likewise: sand
+/// What a scene with sand asks of the certificate where it says nothing: an error of the stress,
+/// over the pressure under the sand.
+#define TL_SAND_TOLERANCE 1e-3
+talus_status tl_scene_check_sand(talus_scene *s) TALUS_MUST_CHECK; // likewise: sand
 /// The particles of the sand, where bodies leave room.
 talus_status tl_scene_fill_sand(talus_scene *s) TALUS_MUST_CHECK;
 talus_status tl_scene_add_sand(const talus_scene *s, talus_world *w) TALUS_MUST_CHECK;

@@ -397,6 +397,10 @@ static const tl_key schema_sand_keys[] = {
      .text = "of the grain material; in 2D per area (kg/m²)"},
     {ROW(tl_sand_keys, fraction, "fraction", NUMBER(NONE)), .also = "phi_max, phi", BETWEEN(0, 1),
      .above = true, .initial = "0.6", .text = "part of the space that grains take at the densest"},
+    {ROW(tl_sand_keys, height, "height", NUMBER(LENGTH)), .also = "depth, scale", AT_LEAST(0),
+     .absent = "of what 'fill' puts there",
+     .text = "the solver's tolerance is relative to the pressure under sand of this height; 0: to "
+             "the largest load, as without sand"},
     {ROW(tl_sand_keys, cohesion, "cohesion", NUMBER(PRESSURE)), AT_LEAST(0), .initial = "0 Pa",
      .text = "pressure that pulls it apart, where it is dense"},
     {ROW(tl_sand_keys, debonding, "debonding", NUMBER(NONE)), AT_LEAST(0), .initial = "0",
@@ -418,7 +422,7 @@ static const tl_key schema_sand_keys[] = {
     {ROW(tl_sand_keys, resample, "resample", .kind = TL_KIND_YES_NO), .also = "split, splitting",
      .initial = "no", .text = "split particles that are drawn out, merge those pressed flat"},
     {ROW(tl_sand_keys, packed, "packed", .kind = TL_KIND_CHOICE), .choice = schema_packed,
-     .initial = "no",
+     .initial = "rest",
      .text = "where sand whose particles have kept their density is dense even if it does not fill "
              "the cells: nowhere (surfaces creep); where it is at rest; everywhere"},
     {ROW(tl_sand_keys, anisotropy, "anisotropy", NUMBER(NONE)), BETWEEN(0, 0.99), .initial = "0",
@@ -565,7 +569,8 @@ static const tl_key schema_solver_keys[] = {
     {ROW_IN(solver, name, "name", .kind = TL_KIND_TEXT), .initial = "auto",
      .text = "a name of 'talus help solvers'; with sand nlgs where none is given"},
     {ROW_IN(solver, tolerance, "tolerance", NUMBER(NONE)), ABOVE(0), .initial = "1e-6",
-     .text = "largest residual of the certificate; steps that miss it are counted"},
+     .text = "largest residual of the certificate; steps that miss it are counted; with sand 1e-3 "
+             "where none is given"},
     {ROW_IN(solver, iterations, "iterations", .kind = TL_KIND_INTEGER), BETWEEN(1, 1e9),
      .initial = "100000", .text = "most iterations in a step"},
     {ROW_IN(solver, time_limit, "time_limit", NUMBER(TIME)), ABOVE(0), .infinite = true,

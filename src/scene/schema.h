@@ -217,7 +217,8 @@ typedef struct tl_sand_keys {
     double cell;
     tl_sand_box box;
     tl_sand_faces faces;
-    double friction, flow_friction, inertial, diameter, density, fraction, cohesion, debonding;
+    double friction, flow_friction, inertial, diameter, density, fraction, cohesion, debonding,
+        height;
     int32_t transfer; // a talus_transfer
     int32_t stress;   // a talus_stress
     double viscosity, correction, anisotropy, elongation, disorder, normals[3];

@@ -41,6 +41,11 @@ TL_INLINE double tl_measure_block(int d, tl_measure measure, const tl_law *law, 
     return 0.0;
 }
 
+/// What the residual is relative to: the largest load, unless the problem tells something else.
+static inline double tl_measure_scale(const talus_problem *p, double largest_load) {
+    return p->scale > 0.0 ? p->scale : largest_load;
+}
+
 /// The measure from the sum or maximum of all contributions; `scale` as in certificate.residual.
 static inline double tl_measure_total(tl_measure measure, const talus_problem *p, double scale,
                                       double total) {
@@ -48,7 +53,7 @@ static inline double tl_measure_total(tl_measure measure, const talus_problem *p
     case TL_MEASURE_NATURAL:
         return sqrt(total) / fmax(1.0, p->q_norm);
     case TL_MEASURE_RESIDUAL:
-        return total == 0.0 ? 0.0 : total / scale;
+        return total == 0.0 ? 0.0 : total / tl_measure_scale(p, scale);
     case TL_MEASURE_BIPOTENTIAL:
         return total / fmax(1.0, p->count);
     case TL_MEASURE_FB:

@@ -383,7 +383,7 @@ static double sweep_settled(const tl_splitting *s) {
     const double allowed = opt->sleep_level * opt->common.tolerance;
     switch ((tl_measure)opt->common.stop) {
     case TL_MEASURE_RESIDUAL:
-        return allowed * s->scale;
+        return allowed * tl_measure_scale(p, s->scale);
     case TL_MEASURE_FB:
         return sqrt(allowed);
     case TL_MEASURE_CHANGE:

@@ -556,6 +556,7 @@ talus_status tl_stage_fill(talus_world *w, const tl_step *step, double reach,
                            double *detect_seconds) {
     TL_TRY(tl_stage_detect(w, step, reach, detect_seconds));
     TL_TRY(stage_meet(w, step));
+    w->stage.scale = w->sand ? tl_sand_scale(w->sand, step) : 0.0;
     return stage_problem(w, step);
 }
 
@@ -684,6 +685,7 @@ talus_global_def tl_stage_def(const talus_world *w) {
         .k = s->ties.k,
         .c_dependent = true,
         .held = s->ties.rows > 0 ? s->ties.held : NULL,
+        .scale = s->scale,
         .law = {.law =
                     w->def.scheme == TALUS_SCHEME_CONVEX ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB,
                 .mu = s->mu,

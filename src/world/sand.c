@@ -13,7 +13,8 @@ talus_sand_def talus_sand_default(void) {
                           .friction = 0.5,
                           .friction_flow = 0.5,
                           .inertial = 0.4,
-                          .elongation = 1.0};
+                          .elongation = 1.0,
+                          .packed = TALUS_PACKED_REST};
     for (int k = 0; k < 3; k++) def.face[k][0] = def.face[k][1] = TALUS_FACE_SLIP;
     return def;
 }

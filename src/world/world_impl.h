@@ -92,6 +92,7 @@ typedef struct tl_stage {
                        // use for act on them, lest their W_ii be singular
     int32_t blocks;    // contacts, drives of joints, what models bring along: what `contacts`
                        // counts above
+    double scale;      // of residuals, 0: the largest load
     int64_t idle_mass; // where the mass of the next idle group goes
     int64_t pad_mass;  // the same of the first contact's idle group
     tl_ties ties;
