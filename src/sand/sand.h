@@ -264,7 +264,7 @@ void tl_sand_turn_normals(const tl_sand *m, double h, const double gradient[9], 
 // ---- stress.c ----------------------------------------------------------------------------------
 
 /// What residuals are relative to [√energy]; 0: nothing of its own. An error of the stress at a
-/// full node that is the tolerance times ρ φmax g L makes that residual, L the height given.
+/// full node that is the tolerance times ρ g L makes that residual, L the height given.
 double tl_sand_scale(const tl_sand *m, const tl_step *step);
 int32_t tl_sand_block_count(const tl_model *m);
 int32_t tl_sand_block_groups(const tl_model *m, int32_t i, int32_t *group);

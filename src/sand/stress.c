@@ -9,13 +9,13 @@
 
 static const tl_sand *stress_of(const tl_model *m) { return (const tl_sand *)m; }
 
-// An impulse h ρ φ g L at a full node, in the unit of residuals: times the root of W_NN there, of
+// An impulse h ρ g L at a full node, in the unit of residuals: times the root of W_NN there, of
 // which λmax(W) is not far, φ edge^(dim − 2)/(2^(dim − 1) ρ).
 double tl_sand_scale(const tl_sand *m, const tl_step *step) {
     const talus_sand_def *d = &m->def;
-    const double weight = d->density * d->fraction * tl_norm3(step->gravity);
+    const double pressure = d->density * tl_norm3(step->gravity) * d->height;
     const double area = m->dim == 3 ? 0.25 * d->cell : 0.5;
-    return step->h * weight * d->height * sqrt(d->fraction * area / d->density);
+    return step->h * pressure * sqrt(d->fraction * area / d->density);
 }
 
 int32_t tl_sand_block_count(const tl_model *m) {

@@ -23,9 +23,11 @@ enum { COLOUR_FROM = 1024, CHECK_SHARE = 32 };
 #define FOLLOW_LEAST 0.3
 #define FOLLOW_MOST 0.98
 #define FOLLOW_NEWS 0.2
-// Where blocks act on many bodies: a share of Nesterov's momentum, and the proximal term it needs.
+// Where blocks act on many bodies: a share of Nesterov's momentum, the proximal term it needs, and
+// the sweeps after which the share follows them: most steps of sand are over by then.
 #define CROWD_INERTIA 0.85
 #define CROWD_PROXIMAL 0.5
+enum { CROWD_FOLLOW = 50 };
 
 static const char *splitting_local_name(int k) { return tl_local_solvers[k].name; }
 
@@ -70,8 +72,8 @@ const tl_option tl_splitting_rows[] = {
         .text = "carry on the direction of the last sweeps (nonlinear conjugate gradients)"),
     ROW(inertia, TL_OPTION_NUMBER, "-1", .low = -1.0, .high = 1.0,
         .text = "momentum by Nesterov's rule instead, this share of the last step at most; 0: no; "
-                "below 0: 0.85 with a proximal term of 0.5 at least where blocks act on many "
-                "bodies, as those of sand do, else no"),
+                "below 0: where blocks act on many bodies, as those of sand do, 0.85 with a "
+                "proximal term of 0.5 at least, and 'follow' after 50 sweeps; else no"),
     ROW(follow, TL_OPTION_YES_NO, "no",
         .text =
             "with inertia: it is where the share begins, which then rises while sweeps go on in "
@@ -625,7 +627,8 @@ static double splitting_follow(splitting_run *run, double energy) {
 // The share β of the direction that is carried on after a sweep that changed r by `energy`.
 static double splitting_share(splitting_run *run, double energy) {
     const double inertia = run->s->inertia;
-    const bool follows = ((const tl_splitting_options *)run->s->base.options)->follow;
+    const bool follows = ((const tl_splitting_options *)run->s->base.options)->follow ||
+                         (run->s->crowded && run->sweeps >= CROWD_FOLLOW);
     if (run->plain) return 0.0;
     if (run->relaxed) return fmin(tl_gradient_momentum(&run->theta), RELAXED_INERTIA);
     if (inertia > 0.0) {

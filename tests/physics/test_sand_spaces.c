@@ -17,13 +17,13 @@
 static const double gravity = SANDS_GRAVITY;
 
 // How fast sand at rest may be after a step of length h that was solved to a residual of `eps`,
-// told of stresses: relative to an impulse h ρ φ g L at a full node. At a point that holds, the
+// told of stresses: relative to an impulse h ρ g L at a full node. At a point that holds, the
 // residual bounds |u| λ^−½, and with the λ ~ φ edge^(d−2)/(2^(d−1) ρ) of a full node and u the rate
-// times its volume of grains, rates are at most eps h g L φ/(2 edge²) times the root of a ratio of
+// times its volume of grains, rates are at most eps h g L/(2 edge²) times the root of a ratio of
 // two λ, which goes with the volume of a point: 8 between the middle and a corner. Speeds are rates
 // times cells, added up over the layers of nodes, along dim axes: √8 √3 < 10.
 static double rest_speed(const talus_sand_def *s, double eps, double h, int layers) {
-    return 10.0 * layers * eps * gravity * h * s->fraction * s->height / (2.0 * s->cell);
+    return 10.0 * layers * eps * gravity * h * s->height / (2.0 * s->cell);
 }
 
 // Sand at rest in every space: it does not move, and the vertical stress does the virtual work of
