@@ -190,6 +190,49 @@ class Sand(Recorded):
                 self.assertEqual(result["missed_steps"] > 0, scene.stem == "faceted", run.stderr)
                 self.assertGreater(result["particles"], 100)
 
+    def example(self, name):
+        result = self.done("run", EXAMPLES / f"{name}.yaml", "-o", f"{name}.h5")
+        self.assertEqual(result["missed_steps"], 0)
+        return h5py.File(self.room / f"{name}.h5")
+
+    def frame(self, file, time):
+        """Places of the sand, places and velocities of the bodies at the frame next to a time."""
+        k = int(np.abs(file["frames/time"][:] - time).argmin())
+        sand, bodies = slice(*file["sand/offset"][k:k + 2]), slice(*file["frames/offset"][k:k + 2])
+        return file["sand/position"][sand], file["frames/position"][bodies], file["frames/velocity"][bodies]
+
+    def test_a_ball_leaves_a_round_crater(self):
+        with self.example("crater") as file:
+            x, ball, speed = self.frame(file, 1e9)
+        depth = 0.1 - (ball[0, 2] - 0.04)
+        self.assertTrue(0.02 < depth < 0.06, depth)
+        self.assertLess(np.abs(speed[0]).max(), 1e-3)
+        # Height of the surface by distance from the axis, along the axes of the grid and between them.
+        r, angle = np.hypot(x[:, 0], x[:, 1]), np.mod(np.degrees(np.arctan2(x[:, 1], x[:, 0])), 90)
+        crest = []
+        for along in (np.abs(angle - 45) > 22.5, np.abs(angle - 45) <= 22.5):
+            rings = np.arange(0.03, 0.14, 0.0125)
+            high = [np.sort(x[along & (r >= a) & (r < a + 0.0125), 2])[-8:].mean() for a in rings]
+            crest.append((rings[int(np.argmax(high))], max(high)))
+            self.assertGreater(max(high), 0.094 + 0.004)  # a rim; the uppermost particles began at 0.094
+            self.assertLess(abs(high[-1] - 0.094), 5e-4)  # and far from it nothing
+        self.assertLess(abs(crest[0][0] - crest[1][0]), 0.0126)  # half a cell; a square one: 0.02 and more
+        self.assertLess(abs(crest[0][1] - crest[1][1]), 2e-3)
+
+    def test_a_tower_stands_until_it_is_hit(self):
+        with self.example("tower") as file:
+            top = [self.frame(file, t)[0][:, 1].max() for t in (0.0, 0.12, 1e9)]
+        self.assertLess(abs(top[1] - top[0]), 0.005 * top[0])
+        self.assertLess(top[2], 0.4 * top[0])
+
+    def test_a_wheel_rolls(self):
+        with self.example("wheel") as file:
+            wheel = [self.frame(file, t)[1][0] for t in (0.0, 1e9)]
+        way, slipless = wheel[1][0] - wheel[0][0], 0.8
+        self.assertTrue(0.5 * slipless < way < slipless, way)
+        sunk = 0.12 - (wheel[1][1] - 0.1)
+        self.assertTrue(0.002 < sunk < 0.03, sunk)
+
 
 if __name__ == "__main__":
     unittest.main()
