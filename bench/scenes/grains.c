@@ -3,10 +3,12 @@
 //     bench/grains box N [SOLVER] [THREADS] [T]: N^3 spheres fall into a box, no friction, to t = 8
 //         or T
 //     bench/grains heap N [SOLVER] [THREADS]: N^3 spheres fall on a plane, mu = 1, 300 steps
-//     bench/grains flow COUNT [SOLVER] [THREADS] [SWEEPS]: a dense bed (mu = 0.5) falls together,
-//         settles, rests, then flows down a slope: seconds per step at h = 1 ms, residual 1e-4 or
-//         what 300 iterations reach, or SWEEPS from the time on that it has fallen together
-//     bench/grains rocks COUNT [SOLVER] [THREADS] [SWEEPS]: the same with convex rocks of 20 faces
+//     bench/grains flow COUNT [SOLVER] [THREADS] [SWEEPS] [SCHEME]: a dense bed (mu = 0.5) falls
+//         together, settles, rests, then flows down a slope: seconds per step at h = 1 ms, residual
+//         1e-4 or what 300 iterations reach, or SWEEPS from the time on that it has fallen
+//         together; SCHEME moreau-jean (default: Coulomb's law), convex or fixed-point
+//     bench/grains rocks COUNT [SOLVER] [THREADS] [SWEEPS] [SCHEME]: the same with convex rocks of
+//         20 faces
 //     bench/grains size MOST [SOLVER] [THREADS]: time per grain and step, ten iterations each, of
 //         beds of 1e3 to MOST grains
 // SOLVER auto (default) or a name; apgd-ar in `box` runs with the published step and stop rule, and
@@ -20,6 +22,14 @@
 #include <string.h>
 
 static talus_context *ctx;
+
+typedef struct order {
+    int size;
+    const char *solver;
+    int threads;
+    double more; // the next argument, 0: as usual
+    talus_scheme scheme;
+} order;
 
 static void must(talus_status status) {
     if (status == TALUS_OK) return;
@@ -129,8 +139,10 @@ static talus_world *make_grid(int n, double mu, double h, const char *solver, in
     return w;
 }
 
-static void run_box(int n, const char *solver, int threads, double more) {
-    const double end = more > 0.0 ? more : 8.0;
+static void run_box(const order *o) {
+    const int n = o->size, threads = o->threads;
+    const char *solver = o->solver;
+    const double end = o->more > 0.0 ? o->more : 8.0;
     const double h = 0.2 * 0.85 * 5.0 / n / 1.9; // as in `talus reproduce b-box`
     const talus_shape_def box = {.kind = TALUS_SHAPE_CONTAINER, .half = {5.0, 5.0, 5.0}};
     const char *name = solver[0] == '+' ? solver + 1 : solver;
@@ -151,8 +163,9 @@ static void run_box(int n, const char *solver, int threads, double more) {
     talus_world_destroy(w);
 }
 
-static void run_heap(int n, const char *solver, int threads, double more) {
-    (void)more;
+static void run_heap(const order *o) {
+    const int n = o->size, threads = o->threads;
+    const char *solver = o->solver;
     const talus_shape_def plane = {.kind = TALUS_SHAPE_HALF_SPACE};
     talus_world *w = make_grid(n, 1.0, 0.0086, solver, threads, 1e-3);
     add_fixed(w, &plane, 0.0, 0.0, 0.0);
@@ -185,11 +198,12 @@ typedef struct bed {
     const char *solver;
     int threads;
     int32_t iterations; // most in a step; what they do not reach is counted as missed
+    talus_scheme scheme;
 } bed;
 
 // A bed of grains of 10 mm, mu = 0.5, about 20 deep, periodic along x and y, on a rough floor
 // (fixed grains, and a plane under them: rocks slip through the gaps between rocks); gravity along
-// `slope`. The moreau-jean scheme.
+// `slope`.
 static talus_world *make_bed(const bed *of, const talus_world *from) {
     const double d = 0.01, slope = of->slope;
     const int count = of->count;
@@ -204,7 +218,7 @@ static talus_world *make_bed(const bed *of, const talus_world *from) {
     def.solver = of->solver;
     def.threads = of->threads;
     def.tolerance = of->tolerance;
-    def.scheme = TALUS_SCHEME_MOREAU_JEAN;
+    def.scheme = of->scheme;
     def.iterations = of->iterations;
     talus_world *w = make_world(&def, 0.5);
     const talus_shape_def plane = {.kind = TALUS_SHAPE_HALF_SPACE};
@@ -239,18 +253,21 @@ static talus_world *make_bed(const bed *of, const talus_world *from) {
     return w;
 }
 
-static void run_bed(bool rocks, int count, const char *solver, int threads, double sweeps) {
+static void run_bed(bool rocks, const order *o) {
+    const int count = o->size, threads = o->threads;
+    const char *solver = o->solver;
     bed b = {.rocks = rocks,
              .count = count,
              .tolerance = 1e-4,
              .solver = solver,
              .threads = threads,
-             .iterations = 300};
+             .iterations = 300,
+             .scheme = o->scheme};
     sums fill = {0}, settle = {0}, rest = {0}, begin = {0}, flow = {0};
     talus_world *loose = make_bed(&b, NULL);
     advance(loose, 400, &fill); // falls together
     print_row("fill", count, solver, threads, &fill);
-    if (sweeps > 0.0) b.iterations = (int32_t)sweeps;
+    if (o->more > 0.0) b.iterations = (int32_t)o->more;
     talus_world *w = make_bed(&b, loose);
     talus_world_destroy(loose);
     advance(w, 600, &settle); // comes to rest
@@ -267,23 +284,19 @@ static void run_bed(bool rocks, int count, const char *solver, int threads, doub
     talus_world_destroy(tilted);
 }
 
-static void run_flow(int count, const char *solver, int threads, double more) {
-    run_bed(false, count, solver, threads, more);
-}
+static void run_flow(const order *o) { run_bed(false, o); }
 
-static void run_rocks(int count, const char *solver, int threads, double more) {
-    run_bed(true, count, solver, threads, more);
-}
+static void run_rocks(const order *o) { run_bed(true, o); }
 
-static void run_size(int most, const char *solver, int threads, double more) {
-    (void)more;
-    for (int count = 1000; count <= most; count *= 10) {
+static void run_size(const order *o) {
+    for (int count = 1000; count <= o->size; count *= 10) {
         const int steps = count > 100000 ? 6 : 20;
         const bed b = {.count = count,
                        .tolerance = 1e-300,
-                       .solver = solver,
-                       .threads = threads,
-                       .iterations = 10};
+                       .solver = o->solver,
+                       .threads = o->threads,
+                       .iterations = 10,
+                       .scheme = o->scheme};
         talus_world *w = make_bed(&b, NULL);
         sums first = {0}, best = {0};
         advance(w, 60, &first); // until the bed has closed up
@@ -293,34 +306,48 @@ static void run_size(int most, const char *solver, int threads, double more) {
             advance(w, 1, &one);
             if (one.total < best.total) best = one;
         }
-        print_row("size", count, solver, threads, &best);
+        print_row("size", count, o->solver, o->threads, &best);
         talus_world_destroy(w);
     }
 }
 
+// The scheme of this name, moreau-jean where none is given; false: there is none.
+static bool find_scheme(const char *name, talus_scheme *out) {
+    static const talus_scheme known[] = {TALUS_SCHEME_MOREAU_JEAN, TALUS_SCHEME_CONVEX,
+                                         TALUS_SCHEME_FIXED_POINT};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        *out = known[k];
+        if (!name || strcmp(talus_scheme_text(*out), name) == 0) return true;
+    }
+    return false;
+}
+
 int main(int argc, char **argv) {
-    const char *name = argc > 1 ? argv[1] : "", *solver = argc > 3 ? argv[3] : "auto";
-    const int size = argc > 2 ? (int)strtod(argv[2], NULL) : 0;
-    const int threads = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 2;
-    const double more = argc > 5 ? strtod(argv[5], NULL) : 0.0; // 0: as usual
+    const char *name = argc > 1 ? argv[1] : "";
+    order o = {.size = argc > 2 ? (int)strtod(argv[2], NULL) : 0,
+               .solver = argc > 3 ? argv[3] : "auto",
+               .threads = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 2,
+               .more = argc > 5 ? strtod(argv[5], NULL) : 0.0};
     static const struct {
         const char *name;
-        void (*run)(int size, const char *solver, int threads, double more);
+        void (*run)(const order *o);
     } cases[] = {{"box", run_box},
                  {"heap", run_heap},
                  {"flow", run_flow},
                  {"rocks", run_rocks},
                  {"size", run_size}};
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        if (strcmp(cases[k].name, name) != 0 || size < 1) continue;
+    const bool known = find_scheme(argc > 6 ? argv[6] : NULL, &o.scheme);
+    for (size_t k = 0; known && k < sizeof cases / sizeof *cases; k++) {
+        if (strcmp(cases[k].name, name) != 0 || o.size < 1) continue;
         if (talus_context_create(NULL, &ctx) != TALUS_OK) return 1;
         print_head();
         const double start = tl_seconds();
-        cases[k].run(size, solver, threads, more);
+        cases[k].run(&o);
         fprintf(stderr, "%.1f s in all\n", tl_seconds() - start);
         talus_context_destroy(ctx);
         return 0;
     }
-    fputs("usage: grains box|heap|flow|rocks|size SIZE [SOLVER] [THREADS]\n", stderr);
+    fputs("usage: grains box|heap|flow|rocks|size SIZE [SOLVER] [THREADS] [SWEEPS [SCHEME]]\n",
+          stderr);
     return 2;
 }
