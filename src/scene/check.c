@@ -321,13 +321,19 @@ static talus_status check_observe(talus_scene *s) {
     return tl_node_fail(&s->doc, node, "%s", reason);
 }
 
+// Are residuals relative to the pressure under sand? Without gravity there is none.
+static bool check_measures_stress(const tl_scene_keys *keys) {
+    const bool none = tl_node_find(keys->sand.node, "height") && keys->sand.height == 0.0;
+    return keys->sand.node && !none && tl_norm3(keys->gravity) > 0.0;
+}
+
 talus_status tl_scene_check(talus_scene *s) {
     tl_scene_keys *keys = &s->keys;
     tl_scene_pair *pair = keys->pairs.data;
     if (!tl_node_find(s->doc.root, "gravity")) keys->gravity[s->dim - 1] = -9.81;
     if (!tl_node_find(keys->output.node, "every")) keys->output.every = keys->run.until / 100.0;
     if (keys->sand.node && !tl_node_find(keys->solver.node, "name")) keys->solver.name = "nlgs";
-    if (keys->sand.node && !tl_node_find(keys->solver.node, "tolerance"))
+    if (check_measures_stress(keys) && !tl_node_find(keys->solver.node, "tolerance"))
         keys->solver.tolerance = TL_SAND_TOLERANCE;
     TL_TRY(check_solver(s));
     TL_TRY(check_observe(s));

@@ -569,8 +569,8 @@ static const tl_key schema_solver_keys[] = {
     {ROW_IN(solver, name, "name", .kind = TL_KIND_TEXT), .initial = "auto",
      .text = "a name of 'talus help solvers'; with sand nlgs where none is given"},
     {ROW_IN(solver, tolerance, "tolerance", NUMBER(NONE)), ABOVE(0), .initial = "1e-6",
-     .text = "largest residual of the certificate; steps that miss it are counted; with sand 1e-3 "
-             "where none is given"},
+     .text = "largest residual of the certificate; steps that miss it are counted; with sand under "
+             "gravity 1e-3 where none is given"},
     {ROW_IN(solver, iterations, "iterations", .kind = TL_KIND_INTEGER), BETWEEN(1, 1e9),
      .initial = "100000", .text = "most iterations in a step"},
     {ROW_IN(solver, time_limit, "time_limit", NUMBER(TIME)), ABOVE(0), .infinite = true,

@@ -47,6 +47,34 @@ static void boxes_are_filled_exactly(void **state) {
     talus_world_destroy(w);
 }
 
+// The tolerance is a stress over the pressure under sand, as high as it is put there or as `height`
+// says. Without gravity, or with a height of 0, there is no such pressure, and the default is that
+// of scenes without sand.
+static void tolerances_are_stresses(void **state) {
+    (void)state;
+    static const struct {
+        const char *gravity, *height;
+        double tolerance, is;
+    } row[] = {{"", "", 1e-3, 0.3},
+               {"gravity: [9.81, 0]\n", "", 1e-3, 0.6},
+               {"", "  height: 2\n", 1e-3, 2.0},
+               {"", "  height: 0\n", 1e-6, 0.0},
+               {"gravity: [0, 0]\n", "", 1e-6, 0.0}};
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        char text[600];
+        talus_scene_info info;
+        talus_sand_def sand;
+        (void)snprintf(text, sizeof text,
+                       HEAD "%ssand:\n  cell: 0.1\n%s  box: {from: [0, 0], to: [1, 1]}\n  fill:\n"
+                            "    - region: {from: [0.1, 0.2], to: [0.7, 0.5]}\n",
+                       row[k].gravity, row[k].height);
+        talus_world *w = world_of(text, &info);
+        assert_true(talus_world_get_def(w).tolerance == row[k].tolerance);
+        assert_true(talus_world_sand_def(w, &sand) && fabs(sand.height - row[k].is) < 1e-12);
+        talus_world_destroy(w);
+    }
+}
+
 // A ball and a cylinder in space have their volumes to the share of cells at their surface, and
 // what a body takes is left out.
 static void round_regions_and_bodies(void **state) {
@@ -101,6 +129,7 @@ static void memory_gives_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(boxes_are_filled_exactly, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tolerances_are_stresses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(round_regions_and_bodies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(seeds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_gives_out, set_up, tear_down),
