@@ -54,6 +54,7 @@ struct tl_pool {
     thread_worker **worker; // rank 1 … count, each in a block of its own because it must not move
     int count;
     int cores; // this process may use
+    bool busy; // a job is running; written while all workers wait
     bool stop; // written before the gates are moved for the last time
 };
 
@@ -200,13 +201,14 @@ void tl_pool_destroy(talus_context *ctx) {
 
 void tl_parallel(talus_context *ctx, int size, void (*work)(void *arg, tl_team *team, int rank),
                  void *arg) {
-    if (size == 1) { // no pool needed, nor the atomics of a barrier
+    tl_pool *pool = ctx->pool;
+    if (size == 1 || (pool && pool->busy)) { // no pool needed, nor the atomics of a barrier
         tl_team alone = {.size = 1};
         work(arg, &alone, 0);
         return;
     }
-    tl_pool *pool = ctx->pool;
     assert(pool && size >= 1 && size <= pool->count + 1);
+    pool->busy = true;
     tl_team *team = &pool->team;
     team->size = size;
     team->spin = size <= pool->cores ? THREAD_SPIN : 0;
@@ -215,4 +217,5 @@ void tl_parallel(talus_context *ctx, int size, void (*work)(void *arg, tl_team *
     for (int i = 0; i < size - 1; i++) gate_move(&pool->worker[i]->gate);
     work(arg, team, 0);
     tl_barrier(team);
+    pool->busy = false;
 }

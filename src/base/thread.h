@@ -11,7 +11,8 @@ typedef struct tl_team tl_team;
 /// Make sure that tl_parallel can run with `size` threads (the caller counts as one).
 talus_status tl_team_reserve(talus_context *ctx, int size) TALUS_MUST_CHECK;
 /// Run work(arg, team, rank) for rank 0 … size−1 and wait for all. The caller runs rank 0.
-/// `size` must have been reserved. Allocates nothing. Not reentrant.
+/// `size` must have been reserved. Allocates nothing. Within the work of another job the others are
+/// taken, perhaps waiting for this thread: it then does the work as a team of one.
 void tl_parallel(talus_context *ctx, int size, void (*work)(void *arg, tl_team *team, int rank),
                  void *arg);
 /// Wait until all threads of the team have come here; what they wrote before is visible after.

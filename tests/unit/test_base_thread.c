@@ -120,6 +120,47 @@ static void every_rank_runs_once(void **state) {
     talus_context_destroy(ctx);
 }
 
+// A job within a job, while the rest of the team waits: a team of one does it, and the barriers of
+// the outer job go on counting right.
+typedef struct nested {
+    talus_context *ctx;
+    int inner, alone;    // runs of the inner job, and those by a team of one
+    int seen[SIZE_MOST]; // what each rank saw of them, after the barrier
+    int wrong;
+} nested;
+
+static void nested_inner(void *arg, tl_team *team, int rank) {
+    nested *job = arg;
+    job->inner++;
+    job->alone += tl_team_size(team) == 1 && rank == 0;
+    tl_barrier(team);
+}
+
+static void nested_outer(void *arg, tl_team *team, int rank) {
+    nested *job = arg;
+    for (int round = 1; round <= ROUNDS; round++) {
+        if (rank == 0) tl_parallel(job->ctx, 3, nested_inner, job);
+        tl_barrier(team);
+        job->seen[rank] = job->inner;
+        tl_barrier(team);
+        if (rank == 0)
+            for (int k = 0; k < tl_team_size(team); k++) job->wrong += job->seen[k] != round;
+    }
+}
+
+static void jobs_within_jobs(void **state) {
+    (void)state;
+    nested job = {0};
+    assert_int_equal(talus_context_create(NULL, &job.ctx), TALUS_OK);
+    assert_int_equal(tl_team_reserve(job.ctx, 3), TALUS_OK);
+    tl_parallel(job.ctx, 3, nested_outer, &job);
+    assert_int_equal(job.inner, ROUNDS);
+    assert_int_equal(job.alone, ROUNDS);
+    assert_int_equal(job.wrong, 0);
+    relay_check(job.ctx, 3, 3); // and the next job has them all again
+    talus_context_destroy(job.ctx);
+}
+
 static void unused_threads_end_with_the_context(void **state) {
     (void)state;
     for (int repeat = 0; repeat < 50; repeat++) {
@@ -202,6 +243,7 @@ int main(void) {
         cmocka_unit_test(barriers_separate_the_phases),
         cmocka_unit_test(one_pool_serves_all_sizes),
         cmocka_unit_test(every_rank_runs_once),
+        cmocka_unit_test(jobs_within_jobs),
         cmocka_unit_test(unused_threads_end_with_the_context),
         cmocka_unit_test(impossible_teams_are_refused),
         cmocka_unit_test(refused_threads),
