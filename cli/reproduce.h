@@ -88,6 +88,13 @@ bool reproduce_sand_world(reproduce *r, int32_t dim, double step, const talus_sa
 /// Fill the cells from low to high (exclusive) with particles, two along each edge.
 bool reproduce_sand_fill(reproduce *r, talus_world *w, int32_t dim, const talus_sand_def *sand,
                          const int low[3], const int high[3]);
+/// Beverloo's law for openings between edges a quarter of a cell beyond the last nodes that are
+/// held: widths in cells, flows of the volume of sand in cells and √(cell/g). Which nodes are held
+/// is all that matters. The source holds the corners of all cells that a surface cuts, so that
+/// its edges are, on the mean, half a cell behind the last of them. D, by which k is told, is what
+/// it would have drawn for the same nodes: 1.5 cells more.
+void reproduce_sand_beverloo(reproduce *r, int dim, int count, const double *width,
+                             const double *flow);
 
 /// Put down what was measured: it passes in [low, high]. `why`, unless NULL, turns a miss into a
 /// difference that is explained.

@@ -264,36 +264,46 @@ static bool silo_clock(reproduce *r, silo *s, plot *left) {
     return true;
 }
 
-// Q^(2/3) over the width of the opening: a line whose zero is k, and C = Q/(√g (D − k)^1.5).
+void reproduce_sand_beverloo(reproduce *r, int dim, int count, const double *width,
+                             const double *flow) {
+    const char *const power = dim == 2 ? "2/3" : "2/5";
+    double sd = 0.0, sq = 0.0, sdd = 0.0, sdq = 0.0, sqq = 0.0;
+    char *label = cli_text("(Q/√g)^(%s) / cell", power);
+    plot *law = reproduce_plot(r, "flow through an opening", "D / cell", false, label, false);
+    free(label);
+    plot_add_curve(law, "measured", true);
+    for (int k = 0; k < count; k++) {
+        const double d = width[k] + 1.5, q = pow(flow[k], 2.0 / (2.0 * dim - 1.0));
+        plot_add_point(law, d, q);
+        sd += d, sq += q, sdd += d * d, sdq += d * q, sqq += q * q;
+    }
+    const double dq = count * sdq - sd * sq, dd = count * sdd - sd * sd, qq = count * sqq - sq * sq;
+    const double slope = dq / dd, offset = (sd - sq / slope) / count;
+    plot_add_curve(law, "line", false);
+    for (int k = 0; k < count; k += count - 1)
+        plot_add_point(law, width[k] + 1.5, slope * (width[k] + 1.5 - offset));
+    char *what = cli_text("Beverloo: R² of Q^(%s) over D", power);
+    reproduce_expect(r, what, "", dq * dq / (dd * qq), "1", 0.99, 1.0, NULL);
+    free(what);
+    reproduce_expect(r, "Beverloo: k", "cells", offset, "about 2", 1.5, 2.5, NULL);
+    if (dim == 2)
+        reproduce_expect(r, "Beverloo: C = Q/(√g (D − k)^1.5)", "", pow(slope, 1.5),
+                         "1.35 to 1.7, 1.35 with mu = 0.5", 1.3, 1.8, NULL);
+}
+
 static bool silo_beverloo(reproduce *r, silo *s) {
     enum { WIDTHS = 4 };
-    plot *law = reproduce_plot(r, "flow through an opening", "D / cell", false,
-                               "(Q/√g)^(2/3) / cell", false);
-    double n = 0.0, sd = 0.0, sq = 0.0, sdd = 0.0, sdq = 0.0, sqq = 0.0;
-    const double cell = 0.5 / s->wide;
-    plot_add_curve(law, "measured", true);
+    double width[WIDTHS], flow[WIDTHS];
     s->friction = 0.5;
     for (int k = 0; k < WIDTHS; k++) {
         double rate, square;
         s->opening = (r->quick ? 4 : 6) + 2 * k;
         if (!silo_run(r, s, 0.4)) return false;
         if (!silo_fit(s, 0.45, 0.8, &rate, &square)) return true; // no row: it did not flow
-        // rate of space that sand leaves, in cells
-        const double q = pow(rate * s->wide * s->high * cell * cell / sqrt(9.81), 2.0 / 3.0) / cell;
-        const double d = silo_width(s);
-        plot_add_point(law, d, q);
-        n += 1.0, sd += d, sq += q, sdd += d * d, sdq += d * q, sqq += q * q;
+        width[k] = silo_width(s);
+        flow[k] = rate * s->wide * s->high * sqrt(0.5 / s->wide / 9.81);
     }
-    const double dq = n * sdq - sd * sq, dd = n * sdd - sd * sd, qq = n * sqq - sq * sq;
-    const double slope = dq / dd, offset = sd / n - sq / n / slope;
-    plot_add_curve(law, "line", false);
-    for (int d = 4; d <= 14; d += 10) plot_add_point(law, d, slope * (d - offset));
-    reproduce_expect(r, "Beverloo: R² of Q^(2/3) over D", "", dq * dq / (dd * qq), "1", 0.99, 1.0,
-                     NULL);
-    reproduce_expect(r, "Beverloo: k", "cells", offset, "about 2 (dense silo: 0.83)", 0.5, 3.0,
-                     NULL);
-    reproduce_expect(r, "Beverloo: C = Q/(√g (D − k)^1.5)", "", pow(slope, 1.5),
-                     "1.35 to 1.7, 1.35 with mu = 0.5", 1.3, 1.8, NULL);
+    reproduce_sand_beverloo(r, 2, WIDTHS, width, flow);
     return true;
 }
 

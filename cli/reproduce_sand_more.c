@@ -259,26 +259,15 @@ static bool hole_run(reproduce *r, int wide, int high, double opening, double *r
 }
 
 bool reproduce_sand_hole(reproduce *r) {
-    const int wide = r->quick ? 10 : 16, high = wide, holes = r->quick ? 3 : 4;
+    enum { MOST = 4 };
+    const int wide = r->quick ? 10 : 16, holes = r->quick ? 3 : MOST;
     const double cell = 0.05 / wide;
-    double n = 0.0, sd = 0.0, sq = 0.0, sdd = 0.0, sdq = 0.0, sqq = 0.0;
-    plot *law =
-        reproduce_plot(r, "flow through a hole", "D / cell", false, "(Q/√g)^(2/5) / cell", false);
-    plot_add_curve(law, "measured", true);
+    double width[MOST], flow[MOST];
     for (int k = 0; k < holes; k++) {
-        const double d = 3.5 + 2.0 * k; // edges a quarter of a cell from nodes, all on one side
-        double rate;
-        if (!hole_run(r, wide, high, d, &rate)) return false;
-        const double q = pow(rate / 0.6 / sqrt(9.81), 0.4) / cell;
-        plot_add_point(law, d, q);
-        n += 1.0, sd += d, sq += q, sdd += d * d, sdq += d * q, sqq += q * q;
+        width[k] = 3.5 + 2.0 * k; // edges a quarter of a cell from nodes, all on one side
+        if (!hole_run(r, wide, wide, width[k], &flow[k])) return false;
+        flow[k] /= 0.6 * cell * cell * sqrt(9.81 * cell);
     }
-    const double dq = n * sdq - sd * sq, dd = n * sdd - sd * sd, qq = n * sqq - sq * sq;
-    const double slope = dq / dd, offset = sd / n - sq / n / slope;
-    plot_add_curve(law, "line", false);
-    for (int d = 3; d <= 9; d += 6) plot_add_point(law, d, slope * (d - offset));
-    reproduce_expect(r, "Beverloo: R² of Q^(2/5) over D", "", dq * dq / (dd * qq), "1", 0.98, 1.0,
-                     NULL);
-    reproduce_expect(r, "Beverloo: k", "cells", offset, "about 2", 0.5, 3.0, NULL);
+    reproduce_sand_beverloo(r, 3, holes, width, flow);
     return true;
 }
