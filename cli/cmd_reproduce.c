@@ -138,26 +138,24 @@ const reproduce_experiment reproduce_experiments[] = {
      "form: 2000) of 2 ms, solved to 1e-12: speed at the end, drift.",
      reproduce_tower},
     {"s-columns", "columns of sand as a continuum: scaling",
-     "Columns of sand of aspects 0.5 to 9 fall in 2D, 20 cells wide (short form: 10), friction "
-     "0.32 "
-     "to 0.6 by the inertial number (I0 = 0.4): run-out over aspect [Daviet, 7.2].",
+     "Columns of sand of aspects 0.5 to 9 fall in 2D, 40 cells wide (short form: 20), friction "
+     "0.32 to 0.6 by the inertial number (I0 = 0.4): run-out over aspect [Daviet, 7.2].",
      reproduce_sand_columns},
     {"s-column", "a column of sand in 3D",
-     "A column of aspect 1.4, 12 cells wide (short form: 8), friction 0.32 to 0.6, which is the "
-     "source's 0.26 to 0.48 times √(3/2): height and run-out [Daviet, 7.5].",
+     "A column of aspect 1.4, 8 cells wide and deep (short form: 2 deep), friction 0.32 to 0.6, "
+     "which is the source's 0.26 to 0.48 times √(3/2): height and run-out [Daviet, 7.5].",
      reproduce_sand_column},
     {"s-silo", "a silo of sand: constant rate, Beverloo's law",
      "Sand runs out of a flat-bottomed silo in 2D, 0.5 m and 40 cells wide (short form: 30), "
-     "through an opening of a fifth of it, friction 0, 0.3, 0.5; then through 6 to 12 cells (4 to "
-     "7) "
-     "[Daviet, 7.2].",
+     "through an opening of a fifth of it, friction 0, 0.3, 0.5; then between nodes 6 to 12 cells "
+     "apart (4 to 10) [Daviet, 7.2].",
      reproduce_sand_silo},
     {"s-impact", "a disk falls into sand",
      "A disk 12 times as dense as the sand, of 10 cells (short form: 6), hits it at 3 m/s in 2D "
      "[Daviet, 7.5].",
      reproduce_sand_impact},
     {"s-energy", "energy of sand in a closed box",
-     "A column of aspect 1.4, 10 cells wide, falls in 2D, solved to 1e-7: its energy, step by step "
+     "A column of aspect 1.4, 10 cells wide, falls in 2D: its energy, step by step "
      "[Daviet, 7.1].",
      reproduce_sand_energy},
     {"s-tower", "a tower of cohesive sand",
@@ -169,9 +167,8 @@ const reproduce_experiment reproduce_experiments[] = {
      "drag over speed, pressure before and behind it [Daviet, 6.5].",
      reproduce_sand_drag},
     {"s-hole", "a silo of sand in 3D: Beverloo's law",
-     "Sand runs out of a box of 16 by 16 cells (short form: 10) through square holes of 3.5 to 9.5 "
-     "cells (7.5) "
-     "[Daviet, 7.5].",
+     "Sand runs out of a box of 16 by 16 cells (short form: 10) through square holes between nodes "
+     "4 to 10 cells apart (4 to 8) [Daviet, 7.5].",
      reproduce_sand_hole},
     {"r-ball", "a strand on an oscillating ball",
      "A clamped strand of five helices lies with its tip on a ball that turns to and fro, mu = 1, "
