@@ -28,13 +28,12 @@ static int32_t make_find(const talus_scene *s, const char *name) {
     return -1;
 }
 
-// The kinds, then the names of `shapes`.
-static const char *make_name(const void *user, int32_t k) {
-    const talus_scene *s = user;
-    const tl_scene_shape *shapes = s->keys.shapes.data;
+const char *tl_shape_name(const void *doc, int32_t k) {
+    const tl_node *shapes = tl_node_find(((const tl_doc *)doc)->root, "shapes");
     if (k < MAKE_KINDS) return make_kind_text(k);
-    k -= MAKE_KINDS;
-    return k < s->keys.shapes.count ? shapes[k].node->key : NULL;
+    const tl_node *named = shapes ? shapes->first : NULL;
+    for (k -= MAKE_KINDS; named && k > 0; k--) named = named->next;
+    return named ? named->key : NULL;
 }
 
 // Say at a node what the library said.
@@ -250,7 +249,7 @@ talus_status tl_shape_resolve(const talus_scene *s, const tl_node *node, tl_shap
     const int32_t named = make_find(s, keys->shape);
     if (named < 0) {
         return tl_scene_fail_name(&s->doc, tl_node_find(node, "shape"), keys->shape, "a shape",
-                                  make_name, s);
+                                  tl_shape_name, &s->doc);
     }
     tl_scene_shape *shape = (tl_scene_shape *)s->keys.shapes.data + named;
     if (tl_shape_kind(shape->shape.shape) < 0) { // it will be refused; not here, in a part of it

@@ -418,6 +418,19 @@ static bool read_selected(const tl_node *map, const tl_table *table, const char 
     return false;
 }
 
+// A key does not go with the value of another, because no name is written like that, perhaps.
+static talus_status read_misspelt(const reader *r, const tl_node *map, const tl_table *table,
+                                  const char *selector, const char *value) {
+    const tl_key *row = tl_table_find(table, selector);
+    const tl_node *node = tl_node_find(map, selector);
+    if (!row->name || !node || node->kind != TL_NODE_SCALAR) return TALUS_OK;
+    for (int32_t k = 0; row->name(r->doc, k); k++)
+        if (strcmp(row->name(r->doc, k), value) == 0) return TALUS_OK;
+    char what[40];
+    (void)snprintf(what, sizeof what, "a %s", selector);
+    return tl_scene_fail_name(r->doc, node, value, what, row->name, r->doc);
+}
+
 static talus_status read_row(reader *r, const tl_node *map, const tl_table *table,
                              const tl_key *row, void *field) {
     const tl_node *node = tl_node_find(map, row->key);
@@ -432,6 +445,7 @@ static talus_status read_row(reader *r, const tl_node *map, const tl_table *tabl
                             range[0] ? " (allowed: " : "", range, range[0] ? ")" : "");
     }
     if (!selected) {
+        TL_TRY(read_misspelt(r, map, table, selector, value));
         return tl_node_fail_key(r->doc, node, "'%s' does not go with %s: %.60s (only with %s)",
                                 row->key, selector, value[0] ? value : "(not given)", row->only);
     }

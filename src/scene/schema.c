@@ -118,7 +118,8 @@ static const tl_table schema_motion_table =
 #define SHAPE(...) .only = "shape: " __VA_ARGS__
 // What a part of a clump may have too.
 static const tl_key schema_solid_keys[] = {
-    {ROW(tl_shape_keys, shape, "shape", .kind = TL_KIND_TEXT), .initial = "sphere",
+    {ROW(tl_shape_keys, shape, "shape", .kind = TL_KIND_TEXT), .name = tl_shape_name,
+     .initial = "sphere",
      .text = TALUS_SHAPE_LIST(SCHEMA_SHAPE_NAME)
          TALUS_MESH_LIST(SCHEMA_SHAPE_NAME) "or a name of 'shapes'"},
     {ROW(tl_shape_keys, radius, "radius", .kind = TL_KIND_SPREAD, .unit = TL_UNIT_LENGTH), ABOVE(0),

@@ -53,6 +53,8 @@ typedef struct tl_key {
     bool required;       // (where `only` holds)
     const char *only;    // "shape: sphere, drum": allowed only with these values of that key
     const char *(*choice)(int); // choice or word k, NULL past the end
+    const char *(*name)(const void *doc,
+                        int32_t k); // of a text that is one of these names: the same
     const tl_table *sub;
     const char *also; // words that others use for it, for the nearest-key advice: "h, dt"
     const char *text;
@@ -118,6 +120,10 @@ typedef struct tl_motion_keys {
     double start, stop;
     tl_items keyframes;
 } tl_motion_keys;
+
+/// Name k of a shape in a scene (a tl_doc): the kinds, then the keys of its `shapes`; NULL past the
+/// end.
+const char *tl_shape_name(const void *doc, int32_t k);
 
 /// The keys of a shape, included by shapes, bodies and grains.
 typedef struct tl_shape_keys {
