@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contacts of pairs of bodies, eight side by side.
 #include "solve/pairs.h"
+#include "cone/lorentz.h"
 #include "linalg/dense.h"
 #include "problem/mass.h"
 #include "problem/problem_impl.h"
@@ -41,6 +42,11 @@ void tl_pairs_clear(talus_context *ctx, tl_pairs *pairs) {
 static double *pairs_entry(const tl_pairs *pairs, int32_t row, int entry) {
     return pairs->contact + ((int64_t)(row / LANES) * TL_PAIR_ENTRIES + entry) * LANES +
            row % LANES;
+}
+
+// The proximal term of a block.
+static double pairs_beta(const tl_pairs *pairs, const double w[9]) {
+    return pairs->proximal * (w[0] + w[4] + w[8]) / 3.0;
 }
 
 // W_ii of contact i.
@@ -87,24 +93,37 @@ talus_status tl_pairs_update(talus_context *ctx, const talus_problem *p, const t
     return TALUS_OK;
 }
 
+// What the law in force needs of W_ii. False: the block is left to `local`.
+static bool pairs_keep(tl_pairs *pairs, int32_t row, const double w[9], double mu) {
+    tl_schur schur;
+    const bool sound = tl_schur_make(w, &schur);
+    if (pairs->associated) {
+        tl_lorentz cone;
+        const bool round = tl_lorentz_make(w, mu, &cone);
+        for (int k = 0; k < 9; k++) *pairs_entry(pairs, row, TL_PAIR_Z + k) = cone.z[k];
+        EACH_AXIS *pairs_entry(pairs, row, TL_PAIR_M + k) = round ? cone.m[k] : 1.0;
+        return sound && round;
+    }
+    EACH_AXIS *pairs_entry(pairs, row, TL_PAIR_NN + k) = w[k];
+    *pairs_entry(pairs, row, TL_PAIR_T) = schur.t11;
+    *pairs_entry(pairs, row, TL_PAIR_T + 1) = schur.t12;
+    *pairs_entry(pairs, row, TL_PAIR_T + 2) = schur.t22;
+    return sound && mu > 0.0;
+}
+
 void tl_pairs_calm(const talus_problem *p, const tl_plan *plan, double proximal, bool associated,
                    tl_pairs *pairs) {
     pairs->associated = associated;
+    pairs->proximal = proximal;
     memset(pairs->apart, 0, (size_t)plan->group_count);
     for (int32_t row = 0; row < plan->rows; row++) {
         const int32_t i = plan->order[row];
         double w[9] = {[0] = 1.0, [4] = 1.0, [8] = 1.0}; // of an empty row: harmless
-        tl_schur schur;
         if (i >= 0) pairs_block(p, i, w);
-        const double beta = i >= 0 ? proximal * (w[0] + w[4] + w[8]) / 3.0 : 0.0;
+        const double beta = i >= 0 ? pairs_beta(pairs, w) : 0.0;
         for (int k = 0; k < 9; k += 4) w[k] += beta;
-        const bool sound = tl_schur_make(w, &schur);
-        if (i >= 0 && (!sound || !(p->mu[i] > 0.0) || associated))
+        if (!pairs_keep(pairs, row, w, i >= 0 ? p->mu[i] : 1.0) && i >= 0)
             pairs->apart[row / LANES] |= (uint8_t)(1U << (row % LANES));
-        EACH_AXIS *pairs_entry(pairs, row, TL_PAIR_NN + k) = w[k];
-        *pairs_entry(pairs, row, TL_PAIR_T) = schur.t11;
-        *pairs_entry(pairs, row, TL_PAIR_T + 1) = schur.t12;
-        *pairs_entry(pairs, row, TL_PAIR_T + 2) = schur.t22;
     }
 }
 
@@ -290,15 +309,92 @@ TL_INLINE unsigned pair_solve(double tolerance, const pair_group *g, double u[3]
     return left;
 }
 
+// The same under the associated law: the way of lorentz_quick, without its branches.
+TL_INLINE unsigned pair_solve_associated(const pair_group *g, double u[3][LANES],
+                                         double r[3][LANES]) {
+    const double(*z)[LANES] = g->entry + TL_PAIR_Z, (*m)[LANES] = g->entry + TL_PAIR_M;
+    const double *mu = g->entry[TL_PAIR_FRICTION];
+    double d[3][LANES], a[LANES], held[LANES], busy[LANES], any = 0.0;
+    for (int k = 0; k < 3; k++) EACH_LANE {
+            const double normal = -mu[lane] * mu[lane] * r[0][lane]; // η = J Zᵀ D r
+            const double eta =
+                z[k][lane] * normal + z[3 + k][lane] * r[1][lane] + z[6 + k][lane] * r[2][lane];
+            d[k][lane] = z[k][lane] * u[0][lane] + z[3 + k][lane] * u[1][lane] +
+                         z[6 + k][lane] * u[2][lane] - m[k][lane] * (k == 0 ? -eta : eta);
+        }
+    EACH_LANE {
+        const double square1 = d[1][lane] * d[1][lane], square2 = d[2][lane] * d[2][lane];
+        const double size = sqrt(square1 + square2), share = d[0][lane] / TL_MAX(size, 1e-300);
+        const double x0 = d[0][lane] / m[0][lane], x1 = d[1][lane] / m[1][lane];
+        const double x2 = d[2][lane] / m[2][lane];
+        const double mean =
+            (square1 * m[1][lane] + square2 * m[2][lane]) / TL_MAX(square1 + square2, 1e-300);
+        const bool open = d[0][lane] >= size, sticks = x0 < 0.0 && x0 * x0 >= x1 * x1 + x2 * x2;
+        const double start = (m[0][lane] + share * mean) / (1.0 - share);
+        a[lane] = !open && start > 0.0 ? start : 0.0;
+        held[lane] = open ? 0.0 : 1.0;
+        busy[lane] = open || sticks ? 0.0 : 1.0;
+        a[lane] = sticks ? -1.0 : a[lane];
+    }
+    EACH_LANE any = TL_MAX(any, busy[lane]);
+    for (int step = 0; step < LORENTZ_STEPS && any > 0.0; step++) {
+        EACH_LANE {
+            const double a1 = m[1][lane] + a[lane], a2 = m[2][lane] + a[lane];
+            const double x1 = d[1][lane] / a1, x2 = d[2][lane] / a2;
+            const double square = x1 * x1 + x2 * x2, inverse = 1.0 / sqrt(square);
+            const double bend = (x1 * x1 / a1 + x2 * x2 / a2) / square;
+            const double slope = d[0][lane] * inverse * bend - 1.0;
+            const double next = a[lane] - (d[0][lane] * inverse - a[lane] + m[0][lane]) / slope;
+            const double after = TL_MAX(next, 0.0), move = after - a[lane];
+            const double least = TL_MIN(m[1][lane], m[2][lane]) + after;
+            const bool settles = move * move <= LORENTZ_LEFT * least * least;
+            a[lane] = busy[lane] > 0.0 ? after : a[lane];
+            busy[lane] = settles ? 0.0 : busy[lane];
+        }
+        any = 0.0;
+        EACH_LANE any = TL_MAX(any, busy[lane]);
+    }
+    EACH_LANE {
+        const bool sticks = a[lane] < 0.0;
+        const double alpha = sticks ? 0.0 : a[lane];
+        const double y1 = -held[lane] * d[1][lane] / (m[1][lane] + alpha);
+        const double y2 = -held[lane] * d[2][lane] / (m[2][lane] + alpha);
+        const double y0 = sticks ? -d[0][lane] / m[0][lane] : sqrt(y1 * y1 + y2 * y2);
+        for (ptrdiff_t i = 0; i < 3; i++)
+            r[i][lane] = z[3 * i][lane] * y0 + z[3 * i + 1][lane] * y1 + z[3 * i + 2][lane] * y2;
+    }
+    unsigned left = 0;
+    for (int lane = 0; any > 0.0 && lane < LANES; lane++)
+        left |= (unsigned)(busy[lane] > 0.0) << lane;
+    return left;
+}
+
+// W_ii of a lane.
+static void pair_block(const tl_pairs *p, const pair_group *g, int lane, double w[9]) {
+    const double(*e)[LANES] = g->entry + TL_PAIR_FRAME, (*a)[LANES] = g->entry + TL_PAIR_TURN_A;
+    const double(*b)[LANES] = g->entry + TL_PAIR_TURN_B;
+    for (ptrdiff_t i = 0; i < 3; i++)
+        for (ptrdiff_t j = 0; j < 3; j++) {
+            double sum = 0.0;
+            for (ptrdiff_t k = 0; k < 3; k++) {
+                const double *light_a = g->za[TL_PAIR_LIGHT + k], *turn_a = light_a + 3 * LANES;
+                const double *light_b = g->zb[TL_PAIR_LIGHT + k], *turn_b = light_b + 3 * LANES;
+                sum += e[3 * i + k][lane] * e[3 * j + k][lane] * (light_a[lane] + light_b[lane]);
+                sum += a[3 * i + k][lane] * a[3 * j + k][lane] * turn_a[lane];
+                sum += b[3 * i + k][lane] * b[3 * j + k][lane] * turn_b[lane];
+            }
+            w[3 * i + j] = sum;
+        }
+    const double beta = pairs_beta(p, w);
+    for (int k = 0; k < 9; k += 4) w[k] += beta;
+}
+
 // One lane by itself, from its old impulse r.
 static void pair_alone(const tl_pairs *p, const pair_group *g, int lane, double u[3][LANES],
                        double old[3][LANES], double out[3][LANES], tl_lanes_tally *t) {
     const double mu = g->entry[TL_PAIR_FRICTION][lane];
     double w[9], b[3], r[3], q[3];
-    for (int k = 0; k < 3; k++) w[k] = w[3 * k] = g->entry[TL_PAIR_NN + k][lane];
-    for (int i = 1; i < 3; i++)
-        for (int j = 1; j < 3; j++)
-            w[3 * i + j] = g->entry[TL_PAIR_T + i + j - 2][lane] + w[i] * w[j] / w[0];
+    pair_block(p, g, lane, w);
     EACH_AXIS {
         r[k] = old[k][lane];
         q[k] = g->entry[TL_PAIR_FREE + k][lane];
@@ -334,9 +430,10 @@ TL_SIMD_CLONES void tl_pairs_chunk_lanes(const tl_pairs *p, const tl_lanes_sweep
         lanes_carry(s, group);
         memcpy(old, r, sizeof old);
         memcpy(fresh, r, sizeof fresh);
-        const unsigned left =
-            p->apart[group] |
-            (p->apart[group] == 0xff ? 0U : pair_solve(p->control.tolerance, &g, u, fresh));
+        unsigned left = p->apart[group];
+        if (left != 0xff)
+            left |= p->associated ? pair_solve_associated(&g, u, fresh)
+                                  : pair_solve(p->control.tolerance, &g, u, fresh);
         for (int lane = 0; left && lane < LANES; lane++)
             if (left >> lane & 1U) pair_alone(p, &g, lane, u, old, fresh, &alone);
         memcpy(r, fresh, sizeof fresh);

@@ -3,8 +3,9 @@
 // side [docs/theory/splitting.md]. With E the frame, one vector a row, A and B what the spins add,
 // and N = M⁻¹ a diagonal,
 //     u = E (v_a − v_b) + A ω_a + B ω_b + q,   W_ii = E (N_a + N_b) Eᵀ + A N_a Aᵀ + B N_b Bᵀ.
-// Of W_ii the normal row and T = W_TT − W_TN W_NT / W_NN are kept. 304 bytes a contact are read
-// where the blocks of a row of W, one for each contact that shares a body, take a thousand.
+// Of W_ii the normal row and T = W_TT − W_TN W_NT / W_NN are kept, or what the associated law
+// needs. 304 bytes a contact are read (352) where the blocks of a row of W, one for each contact
+// that shares a body, take a thousand.
 #ifndef TL_SOLVE_PAIRS_H
 #define TL_SOLVE_PAIRS_H
 #include "cone/local.h"
@@ -20,7 +21,9 @@ enum {
     TL_PAIR_LAMBDA, // λmax(W_ii)
     TL_PAIR_NN,     // W_NN, W_N1, W_N2, with the proximal term as all that follows
     TL_PAIR_T = 35, // T11, T12, T22
-    TL_PAIR_ENTRIES = 38,
+    TL_PAIR_Z = 32, // or, under the associated law, Z by rows, 9,
+    TL_PAIR_M = 41, // and m, 3 (cone/lorentz.h)
+    TL_PAIR_ENTRIES = 44,
     TL_PAIR_LIGHT = 6, // of a body: 1/M_kk, after v and ω
     TL_PAIR_BODY = 12,
 };
@@ -29,11 +32,12 @@ typedef struct tl_pairs {
     int32_t *pair;   // rows, by groups: a of all lanes, then b; body_count: none, and one more: the
                      // row is empty
     double *contact; // TL_PAIR_ENTRIES × rows
-    uint8_t *apart;  // groups: a bit for every lane that is left to `local`: mu is 0, W_ii nearly
-                     // singular, or the law in force the associated one
+    uint8_t *apart;  // groups: a bit for every lane that is left to `local`: mu is 0 or W_ii nearly
+                     // singular
     tl_local_fn local;
     tl_local_control control;
     bool associated; // the law in force
+    double proximal; // β, in units of tr(W_ii)/3
 } tl_pairs;
 
 /// Whether the problem is one of such pairs: Coulomb's or the associated law, 3D, M diagonal.

@@ -113,11 +113,11 @@ void tl_splitting_clear(talus_solver *base) {
         *arrays[k] = NULL;
     }
     tl_free(ctx, s->asleep);
-    tl_free(ctx, s->schur);
+    tl_free(ctx, s->known);
     tl_free(ctx, s->axes);
     tl_free(ctx, s->sound);
     s->asleep = NULL;
-    s->schur = NULL;
+    s->known = NULL;
     s->axes = NULL;
     s->sound = NULL;
 }
@@ -158,6 +158,19 @@ static bool splitting_is_coulomb(const tl_law *law) {
     return law->mu > 0.0 && !isinf(law->mu) && law->zeta == 0.0 && law->yield == 0.0;
 }
 
+static bool splitting_is_associated(const tl_law *law) {
+    return law->mu > 0.0 && !isinf(law->mu) && law->zeta == law->mu && law->yield == 0.0;
+}
+
+// Whether block `a` of a row has a quick way under this law, which needs no inverse but for d = 2.
+static bool splitting_know(tl_splitting *s, int32_t row, const tl_law *law, const double *a) {
+    const bool coulomb = splitting_is_coulomb(law);
+    if (s->w.dim == 2) return coulomb;
+    if (s->w.dim == 6) return coulomb && tl_axes_make(a, &s->axes[row]);
+    if (coulomb) return tl_schur_make(a, &s->known[row].schur);
+    return splitting_is_associated(law) && tl_lorentz_make(a, law->mu, &s->known[row].cone);
+}
+
 // Everything of row `row` that does not change during the sweeps.
 static void splitting_row(tl_splitting *s, int32_t row) {
     const tl_splitting_options *opt = s->base.options;
@@ -174,11 +187,7 @@ static void splitting_row(tl_splitting *s, int32_t row) {
     for (int k = 0; k < d; k++) a[k * d + k] += beta;
     tl_law law = tl_problem_law(s->w.problem, s->plan.order[row]);
     if (s->associated) law.zeta = law.mu;
-    const bool coulomb = splitting_is_coulomb(&law);
-    if (s->sound)
-        s->sound[row] = coulomb && (d == 2   ? true
-                                    : d == 3 ? tl_schur_make(a, &s->schur[row])
-                                             : tl_axes_make(a, &s->axes[row]));
+    if (s->sound) s->sound[row] = splitting_know(s, row, &law, a);
     const bool sound = d > 2 && s->sound && s->sound[row]; // needs no inverse
     if (!sound && !splitting_invert(d, a, inverse)) {
         beta += 1e-8 * high;
@@ -333,14 +342,16 @@ static talus_status splitting_abreast(tl_splitting *s, const talus_problem *p) {
     return tl_pairs_update(ctx, p, &s->plan, &s->pairs);
 }
 
-// Whether inverses of the blocks are worth their memory: Coulomb's law in space has its own way
-// (slide.h), and the few blocks that are too badly conditioned for it are solved as they come.
+// Whether inverses of the blocks are worth their memory: Coulomb's law and the associated one in
+// space have their own ways, and the few blocks that are too badly conditioned for these are solved
+// as they come.
 static bool splitting_inverts(const tl_splitting *s) {
     const talus_problem *p = s->w.problem;
     if (p->dim == 2 || p->changes) return true;
     for (int32_t i = 0; i < p->count; i++) {
         const tl_law law = tl_problem_law(p, i);
-        if (!splitting_is_coulomb(&law)) return true;
+        if (!splitting_is_coulomb(&law) && !(p->dim == 3 && splitting_is_associated(&law)))
+            return true;
     }
     return false;
 }
@@ -382,9 +393,9 @@ static talus_status splitting_memory(tl_splitting *s) {
     tl_free(ctx, single ? NULL : s->sound);
     if (!single) s->sound = NULL;
     if (single) TL_TRY(TL_RESERVE(ctx, rows, &s->sound));
-    tl_free(ctx, single && d == 3 ? NULL : s->schur);
-    if (!single || d != 3) s->schur = NULL;
-    if (single && d == 3) TL_TRY(TL_RESERVE(ctx, rows, &s->schur));
+    tl_free(ctx, single && d == 3 ? NULL : s->known);
+    if (!single || d != 3) s->known = NULL;
+    if (single && d == 3) TL_TRY(TL_RESERVE(ctx, rows, &s->known));
     tl_free(ctx, single && d == 6 ? NULL : s->axes);
     if (!single || d != 6) s->axes = NULL;
     if (single && d == 6) TL_TRY(TL_RESERVE(ctx, rows, &s->axes));

@@ -4,6 +4,7 @@
 // two solvers (solver_nlgs.c, solver_jacobi.c) [docs/theory/splitting.md].
 #ifndef TL_SOLVE_SPLITTING_H
 #define TL_SOLVE_SPLITTING_H
+#include "cone/lorentz.h"
 #include "solve/balls.h"
 #include "solve/pairs.h"
 #include "solve/solver_impl.h"
@@ -38,6 +39,12 @@ typedef struct tl_splitting_options {
 
 extern const tl_option tl_splitting_rows[];
 
+/// What is known of a 3 × 3 block before its velocity comes, by the law in force.
+typedef union tl_known {
+    tl_schur schur;  // Coulomb's
+    tl_lorentz cone; // the associated one
+} tl_known;
+
 /// Asked after every check that did not end the solve: true ends it, as stalled.
 typedef bool (*tl_splitting_leave)(void *user, int32_t sweeps, double measure);
 
@@ -64,8 +71,8 @@ typedef struct tl_splitting {
     double *law;   // mu, zeta, yield
     // By rows.
     double *inverse; // d * d: of W_ii + β; NULL with lanes, and where no block needs it
-    bool *sound;     // the quick ways of slide.h and axes.h may be taken; NULL with lanes
-    tl_schur *schur; // d = 3, where sound; NULL with lanes
+    bool *sound;     // the quick ways of slide.h, lorentz.h, axes.h may be taken; NULL with lanes
+    tl_known *known; // d = 3, where sound; NULL with lanes
     tl_axes *axes;   // d = 6, likewise
     double *rho;     // step
     double *beta;    // proximal term

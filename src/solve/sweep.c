@@ -132,14 +132,21 @@ TL_INLINE bool sweep_skips(const tl_sweep *sweep, int32_t row) {
     return true;
 }
 
+// Of a block that `sound` marks: Coulomb's law, or else the associated one.
+TL_INLINE bool sweep_is_coulomb(const tl_splitting *s, int32_t row) {
+    return s->law[3 * (int64_t)row + 1] == 0.0;
+}
+
 // The quick way to solve a block, for blocks that `sound` marks.
 TL_INLINE bool sweep_quick(int d, const tl_sweep *sweep, int32_t row, const double *b, double *r) {
     const tl_splitting *s = sweep->s;
     if (!s->sound[row]) return false;
     const double *w = s->block + (int64_t)row * d * d, mu = s->law[3 * (int64_t)row];
-    if (d == 6) return axes_quick(&s->axes[row], mu, b, sweep->control.tolerance, r);
-    return d == 2 ? slide_quick_2(w, mu, b, r)
-                  : slide_quick_3(&s->schur[row], w, mu, b, sweep->control.tolerance, r);
+    const double tolerance = sweep->control.tolerance;
+    if (d == 2) return slide_quick_2(w, mu, b, r);
+    if (d == 6) return axes_quick(&s->axes[row], mu, b, tolerance, r);
+    return sweep_is_coulomb(s, row) ? slide_quick_3(&s->known[row].schur, w, mu, b, tolerance, r)
+                                    : lorentz_quick(&s->known[row].cone, b, r);
 }
 
 // The one-contact solver on one block. False when it failed; r is then its best.
@@ -149,7 +156,8 @@ TL_INLINE bool sweep_local(int d, const tl_sweep *sweep, int32_t row, const doub
     const bool sound = d > 2 && s->sound[row];
     const tl_local p = {.w = s->block + (int64_t)row * d * d,
                         .inv = sound || !s->inverse ? NULL : s->inverse + (int64_t)row * d * d,
-                        .schur = d == 3 && sound ? &s->schur[row] : NULL,
+                        .schur = d == 3 && sound && sweep_is_coulomb(s, row) ? &s->known[row].schur
+                                                                             : NULL,
                         .b = b,
                         .free = s->w.q + (int64_t)d * row,
                         .law = sweep_law(s, row),
