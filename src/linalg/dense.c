@@ -90,7 +90,7 @@ static void dense_rotate(int32_t d, double s[EIGEN_MAX][EIGEN_MAX], double v[EIG
                          int32_t p, int32_t q) {
     if (s[p][q] == 0.0) return;
     const double theta = (s[q][q] - s[p][p]) / (2.0 * s[p][q]);
-    const double t = copysign(1.0, theta) / (fabs(theta) + hypot(theta, 1.0));
+    const double t = copysign(1.0, theta) / (fabs(theta) + sqrt(theta * theta + 1.0));
     const double c = 1.0 / sqrt(t * t + 1.0);
     for (int32_t k = 0; k < d; k++) {
         const double kp = s[k][p], kq = s[k][q];

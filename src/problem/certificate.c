@@ -360,15 +360,51 @@ TL_INLINE double certify_block(int32_t d, const talus_problem *p, int32_t i, con
     return natural * natural;
 }
 
-// All blocks; returns the sum of theirs.
-TL_INLINE double certify_blocks(int32_t d, const talus_problem *p, const double *u, const double *r,
-                                const certify_scales *s, talus_certificate *c) {
-    double natural = 0.0;
-    for (int32_t i = 0; i < p->count; i++) {
+// Blocks of one part.
+TL_INLINE void certify_blocks(int32_t d, const talus_problem *p, int32_t first, int32_t last,
+                              const double *u, const double *r, const certify_scales *s,
+                              tl_certify_part *out) {
+    *out = (tl_certify_part){.figures.worst = -1};
+    for (int32_t i = first; i < last; i++) {
         const int64_t at = (int64_t)i * d;
-        natural += certify_block(d, p, i, u + at, r + at, s, c);
+        out->natural += certify_block(d, p, i, u + at, r + at, s, &out->figures);
     }
-    return natural;
+}
+
+typedef struct certify_job {
+    const talus_problem *p;
+    const double *u, *r;
+    certify_scales scales;
+} certify_job;
+
+// Parts are the same for any number of threads, and added up in their order.
+static void certify_parts(void *arg, tl_team *team, int rank) {
+    const certify_job *job = arg;
+    const talus_problem *p = job->p;
+    int64_t begin, end;
+    tl_share(tl_certify_part_count(p->count), tl_team_size(team), rank, &begin, &end);
+    for (int64_t k = begin; k < end; k++) {
+        const int32_t first = (int32_t)k * TL_CERTIFY_PART;
+        const int32_t left = p->count - first;
+        const int32_t last = first + (left < TL_CERTIFY_PART ? left : TL_CERTIFY_PART);
+        tl_certify_part *part = p->work.part + k;
+        if (p->dim == 2) certify_blocks(2, p, first, last, job->u, job->r, &job->scales, part);
+        if (p->dim == 3) certify_blocks(3, p, first, last, job->u, job->r, &job->scales, part);
+        if (p->dim == 6) certify_blocks(6, p, first, last, job->u, job->r, &job->scales, part);
+    }
+}
+
+static void certify_collect(talus_certificate *c, const talus_certificate *part) {
+    if (part->residual > c->residual || (isnan(part->residual) && !isnan(c->residual)))
+        c->worst = part->worst;
+    c->residual = certify_max(c->residual, part->residual);
+    c->penetration = certify_max(c->penetration, part->penetration);
+    c->complementarity = certify_max(c->complementarity, part->complementarity);
+    c->cone = certify_max(c->cone, part->cone);
+    c->energy += part->energy;
+    c->open += part->open;
+    c->stick += part->stick;
+    c->slip += part->slip;
 }
 
 talus_status talus_certify(const talus_problem *p, const double *r, talus_certificate *out) {
@@ -377,10 +413,13 @@ talus_status talus_certify(const talus_problem *p, const double *r, talus_certif
     double *v = p->work.v, *u = p->work.u, *lambda = p->work.lambda;
     TL_TRY(talus_problem_state(p, r, v, u, lambda));
     TL_TRY(certify_stiffness(p));
-    const certify_scales s = certify_find_scales(p, r);
-    const double natural = p->dim == 2   ? certify_blocks(2, p, u, r, &s, out)
-                           : p->dim == 3 ? certify_blocks(3, p, u, r, &s, out)
-                                         : certify_blocks(6, p, u, r, &s, out);
+    certify_job job = {p, u, r, certify_find_scales(p, r)};
+    tl_parallel(p->ctx, p->threads > 1 ? p->threads : 1, certify_parts, &job);
+    double natural = 0.0;
+    for (int32_t k = 0; k < tl_certify_part_count(p->count); k++) {
+        certify_collect(out, &p->work.part[k].figures);
+        natural += p->work.part[k].natural;
+    }
     const double q = certify_norm(p->dim * p->count, p->q);
     out->natural = sqrt(natural) / fmax(1.0, q);
     if (p->is_global && p->constraint_count > 0) TL_TRY(certify_constraint(p, v, &out->constraint));

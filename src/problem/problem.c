@@ -15,13 +15,13 @@
 void talus_problem_destroy(talus_problem *p) {
     if (!p) return;
     talus_context *ctx = p->ctx;
-    void *const owned[] = {p->own.mu,      p->own.dilatancy,  p->own.yield,   p->own.tension,
-                           p->q,           p->w_start,        p->w_col,       p->w_block,
-                           p->given_start, p->given_col,      p->given_block, p->given_q,
-                           p->own.h_start, p->own.h_body,     p->h_offset,    p->own.h,
-                           p->own.f,       p->own.w,          p->k,           p->work.v,
-                           p->work.force,  p->work.momentum,  p->work.u,      p->work.lambda,
-                           p->work.column, p->work.stiffness, p->work.block,  p->work.loads};
+    void *const owned[] = {
+        p->own.mu,         p->own.dilatancy, p->own.yield,   p->own.tension, p->q,
+        p->w_start,        p->w_col,         p->w_block,     p->given_start, p->given_col,
+        p->given_block,    p->given_q,       p->own.h_start, p->own.h_body,  p->h_offset,
+        p->own.h,          p->own.f,         p->own.w,       p->k,           p->work.v,
+        p->work.force,     p->work.momentum, p->work.u,      p->work.lambda, p->work.column,
+        p->work.stiffness, p->work.block,    p->work.loads,  p->work.part};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) tl_free(ctx, owned[i]);
     tl_condensed_destroy(ctx, p->condensed);
     tl_elimination_destroy(ctx, p->elimination);
@@ -99,6 +99,7 @@ talus_status tl_problem_wake(const talus_problem *of) {
     talus_problem *p = (talus_problem *)of; // scratch: the problem stays the same
     if (p->lend) TL_TRY(p->lend(p->lender));
     if (!p->work.rests) return TALUS_OK;
+    TL_TRY(TL_RESERVE(p->ctx, tl_certify_part_count(p->count), &p->work.part));
     TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.v));
     TL_TRY(TL_RESERVE(p->ctx, p->dof, &p->work.force));
     TL_TRY(TL_RESERVE(p->ctx, (int64_t)p->dim * p->count, &p->work.u));

@@ -12,6 +12,17 @@ typedef struct tl_elimination tl_elimination; // constraint rows factored, see e
 typedef struct tl_mass tl_mass;               // M and its factors, see mass.c
 typedef struct tl_condensed tl_condensed;     // the same problem without them, see condense.c
 
+/// What the certificate finds in a part of the blocks, and the sum of their squares for `natural`.
+enum { TL_CERTIFY_PART = 1024 };
+typedef struct tl_certify_part {
+    talus_certificate figures;
+    double natural;
+} tl_certify_part;
+
+static inline int32_t tl_certify_part_count(int32_t blocks) {
+    return blocks / TL_CERTIFY_PART + (blocks % TL_CERTIFY_PART > 0);
+}
+
 /// Scratch memory of a problem, so that its state and its certificate allocate nothing. It is
 /// written through a constant problem: one calling thread at a time, as for the whole context. v
 /// and u are what talus_certify judged, until the next call.
@@ -24,6 +35,7 @@ typedef struct tl_problem_work {
     double *block;     // dim * sizes of the bodies of one block, the most there are
     double *loads;     // 2 * dim * constraint_count, global form
     double *stiffness; // count: λmax(W_ii) once the certificate has found it, NaN before
+    tl_certify_part *part;
     bool rests; // force and stiffness, and perhaps v and u, were given back for the time being
 } tl_problem_work;
 

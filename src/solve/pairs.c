@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contacts of pairs of bodies, eight side by side.
 #include "solve/pairs.h"
+#include "base/thread.h"
 #include "cone/lorentz.h"
 #include "linalg/dense.h"
 #include "problem/mass.h"
@@ -61,49 +62,70 @@ static void pairs_block(const talus_problem *p, int32_t i, double w[9]) {
     }
 }
 
-talus_status tl_pairs_update(talus_context *ctx, const talus_problem *p, const tl_plan *plan,
-                             tl_pairs *inout) {
-    const int64_t entries = (int64_t)TL_PAIR_ENTRIES * plan->rows;
-    TL_TRY(TL_RESERVE(ctx, 2 * (int64_t)plan->rows, &inout->pair));
-    TL_TRY(TL_RESERVE(ctx, entries, &inout->contact));
-    TL_TRY(TL_RESERVE(ctx, plan->group_count, &inout->apart));
-    if (entries > 0) memset(inout->contact, 0, (size_t)entries * sizeof *inout->contact);
-    for (int32_t row = 0; row < plan->rows; row++) {
-        const int32_t i = plan->order[row];
-        int32_t *pair = inout->pair + (int64_t)(row / LANES) * 2 * LANES + row % LANES;
-        pair[0] = pair[LANES] = p->body_count + (i < 0);
-        *pairs_entry(inout, row, TL_PAIR_LAMBDA) = 1.0;
-        if (i < 0) continue;
-        double w[9], low, high;
-        pairs_block(p, i, w);
-        tl_sym_eigen_range(3, w, &low, &high);
-        *pairs_entry(inout, row, TL_PAIR_LAMBDA) = high;
-        *pairs_entry(inout, row, TL_PAIR_FRICTION) = p->mu[i];
-        EACH_AXIS *pairs_entry(inout, row, TL_PAIR_FREE + k) = p->q[3 * (int64_t)i + k];
-        for (int64_t side = 0; side < p->h_start[i + 1] - p->h_start[i]; side++) {
-            const double *h = p->h_block + p->h_offset[p->h_start[i] + side];
-            const int turn = side == 0 ? TL_PAIR_TURN_A : TL_PAIR_TURN_B;
-            pair[side * LANES] = p->h_body[p->h_start[i] + side];
-            for (int k = 0; k < 9; k++) {
-                *pairs_entry(inout, row, turn + k) = h[6 * (k / 3) + 3 + k % 3];
-                if (side == 0) *pairs_entry(inout, row, TL_PAIR_FRAME + k) = h[6 * (k / 3) + k % 3];
-            }
+// What a job over the rows knows; threads share out the groups.
+typedef struct pairs_job {
+    const talus_problem *p;
+    const tl_plan *plan;
+    tl_pairs *pairs;
+} pairs_job;
+
+static void pairs_lay_row(const pairs_job *job, int32_t row) {
+    const talus_problem *p = job->p;
+    tl_pairs *pairs = job->pairs;
+    const int32_t i = job->plan->order[row];
+    int32_t *pair = pairs->pair + (int64_t)(row / LANES) * 2 * LANES + row % LANES;
+    pair[0] = pair[LANES] = p->body_count + (i < 0);
+    *pairs_entry(pairs, row, TL_PAIR_LAMBDA) = 1.0;
+    if (i < 0) return;
+    double w[9], low, high;
+    pairs_block(p, i, w);
+    tl_sym_eigen_range(3, w, &low, &high);
+    *pairs_entry(pairs, row, TL_PAIR_LAMBDA) = high;
+    *pairs_entry(pairs, row, TL_PAIR_FRICTION) = p->mu[i];
+    EACH_AXIS *pairs_entry(pairs, row, TL_PAIR_FREE + k) = p->q[3 * (int64_t)i + k];
+    for (int64_t side = 0; side < p->h_start[i + 1] - p->h_start[i]; side++) {
+        const double *h = p->h_block + p->h_offset[p->h_start[i] + side];
+        const int turn = side == 0 ? TL_PAIR_TURN_A : TL_PAIR_TURN_B;
+        pair[side * LANES] = p->h_body[p->h_start[i] + side];
+        for (int k = 0; k < 9; k++) {
+            *pairs_entry(pairs, row, turn + k) = h[6 * (k / 3) + 3 + k % 3];
+            if (side == 0) *pairs_entry(pairs, row, TL_PAIR_FRAME + k) = h[6 * (k / 3) + k % 3];
         }
     }
+}
+
+static void pairs_lay(void *arg, tl_team *team, int rank) {
+    const pairs_job *job = arg;
+    const size_t group = (size_t)TL_PAIR_ENTRIES * LANES;
+    int64_t begin, end;
+    tl_share(job->plan->group_count, tl_team_size(team), rank, &begin, &end);
+    if (begin < end)
+        memset(job->pairs->contact + (size_t)begin * group, 0,
+               (size_t)(end - begin) * group * sizeof(double));
+    for (int64_t row = begin * LANES; row < end * LANES; row++) pairs_lay_row(job, (int32_t)row);
+}
+
+talus_status tl_pairs_update(talus_context *ctx, int threads, const talus_problem *p,
+                             const tl_plan *plan, tl_pairs *inout) {
+    pairs_job job = {p, plan, inout};
+    TL_TRY(TL_RESERVE(ctx, 2 * (int64_t)plan->rows, &inout->pair));
+    TL_TRY(TL_RESERVE(ctx, (int64_t)TL_PAIR_ENTRIES * plan->rows, &inout->contact));
+    TL_TRY(TL_RESERVE(ctx, plan->group_count, &inout->apart));
+    tl_parallel(ctx, threads, pairs_lay, &job);
     return TALUS_OK;
 }
 
 // What the law in force needs of W_ii. False: the block is left to `local`.
 static bool pairs_keep(tl_pairs *pairs, int32_t row, const double w[9], double mu) {
-    tl_schur schur;
-    const bool sound = tl_schur_make(w, &schur);
     if (pairs->associated) {
         tl_lorentz cone;
-        const bool round = tl_lorentz_make(w, mu, &cone);
+        const bool sound = tl_lorentz_make(w, mu, &cone);
         for (int k = 0; k < 9; k++) *pairs_entry(pairs, row, TL_PAIR_Z + k) = cone.z[k];
-        EACH_AXIS *pairs_entry(pairs, row, TL_PAIR_M + k) = round ? cone.m[k] : 1.0;
-        return sound && round;
+        EACH_AXIS *pairs_entry(pairs, row, TL_PAIR_M + k) = sound ? cone.m[k] : 1.0;
+        return sound;
     }
+    tl_schur schur;
+    const bool sound = tl_schur_make(w, &schur);
     EACH_AXIS *pairs_entry(pairs, row, TL_PAIR_NN + k) = w[k];
     *pairs_entry(pairs, row, TL_PAIR_T) = schur.t11;
     *pairs_entry(pairs, row, TL_PAIR_T + 1) = schur.t12;
@@ -111,20 +133,32 @@ static bool pairs_keep(tl_pairs *pairs, int32_t row, const double w[9], double m
     return sound && mu > 0.0;
 }
 
-void tl_pairs_calm(const talus_problem *p, const tl_plan *plan, double proximal, bool associated,
-                   tl_pairs *pairs) {
+static void pairs_weigh_blocks(void *arg, tl_team *team, int rank) {
+    const pairs_job *job = arg;
+    tl_pairs *pairs = job->pairs;
+    int64_t begin, end;
+    tl_share(job->plan->group_count, tl_team_size(team), rank, &begin, &end);
+    for (int64_t group = begin; group < end; group++) {
+        unsigned apart = 0;
+        for (int lane = 0; lane < LANES; lane++) {
+            const int32_t row = (int32_t)group * LANES + lane, i = job->plan->order[row];
+            double w[9] = {[0] = 1.0, [4] = 1.0, [8] = 1.0}; // of an empty row: harmless
+            if (i >= 0) pairs_block(job->p, i, w);
+            const double beta = i >= 0 ? pairs_beta(pairs, w) : 0.0;
+            for (int k = 0; k < 9; k += 4) w[k] += beta;
+            const bool sound = pairs_keep(pairs, row, w, i >= 0 ? job->p->mu[i] : 1.0);
+            apart |= (unsigned)(!sound && i >= 0) << lane;
+        }
+        pairs->apart[group] = (uint8_t)apart;
+    }
+}
+
+void tl_pairs_calm(talus_context *ctx, int threads, const talus_problem *p, const tl_plan *plan,
+                   double proximal, bool associated, tl_pairs *pairs) {
+    pairs_job job = {p, plan, pairs};
     pairs->associated = associated;
     pairs->proximal = proximal;
-    memset(pairs->apart, 0, (size_t)plan->group_count);
-    for (int32_t row = 0; row < plan->rows; row++) {
-        const int32_t i = plan->order[row];
-        double w[9] = {[0] = 1.0, [4] = 1.0, [8] = 1.0}; // of an empty row: harmless
-        if (i >= 0) pairs_block(p, i, w);
-        const double beta = i >= 0 ? pairs_beta(pairs, w) : 0.0;
-        for (int k = 0; k < 9; k += 4) w[k] += beta;
-        if (!pairs_keep(pairs, row, w, i >= 0 ? p->mu[i] : 1.0) && i >= 0)
-            pairs->apart[row / LANES] |= (uint8_t)(1U << (row % LANES));
-    }
+    tl_parallel(ctx, threads, pairs_weigh_blocks, &job);
 }
 
 void tl_pairs_weigh(const talus_problem *p, double *z) {

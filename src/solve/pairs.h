@@ -43,13 +43,14 @@ typedef struct tl_pairs {
 /// Whether the problem is one of such pairs: Coulomb's or the associated law, 3D, M diagonal.
 bool tl_pairs_are(const talus_problem *p);
 /// Lay out the contacts of a problem of pairs, all but what tl_pairs_calm adds. The memory is
-/// reused.
-talus_status tl_pairs_update(talus_context *ctx, const talus_problem *p, const tl_plan *plan,
-                             tl_pairs *inout) TALUS_MUST_CHECK;
+/// reused. `threads` have been reserved.
+talus_status tl_pairs_update(talus_context *ctx, int threads, const talus_problem *p,
+                             const tl_plan *plan, tl_pairs *inout) TALUS_MUST_CHECK;
 void tl_pairs_clear(talus_context *ctx, tl_pairs *pairs);
-/// Take a proximal term β, in units of tr(W_ii)/3, and the law in force into account.
-void tl_pairs_calm(const talus_problem *p, const tl_plan *plan, double proximal, bool associated,
-                   tl_pairs *pairs);
+/// Take a proximal term β, in units of tr(W_ii)/3, and the law in force into account. Threads as in
+/// tl_pairs_update.
+void tl_pairs_calm(talus_context *ctx, int threads, const talus_problem *p, const tl_plan *plan,
+                   double proximal, bool associated, tl_pairs *pairs);
 /// Write the masses into z, which has room for two bodies more: none, and that of empty rows.
 void tl_pairs_weigh(const talus_problem *p, double *z);
 /// The scale of the residual, max |q_i| λ_i^−½.

@@ -216,12 +216,15 @@ static void splitting_empty_row(tl_splitting *s, int32_t row) {
 }
 
 static void splitting_rows(tl_splitting *s) {
+    const tl_splitting_options *opt = s->base.options;
     const bool associated = s->associated || s->w.problem->law == TALUS_LAW_ASSOCIATED;
     if (s->round) {
         s->balls.proximal = s->proximal;
         s->balls.associated = associated;
     }
-    if (s->paired) tl_pairs_calm(s->w.problem, &s->plan, s->proximal, associated, &s->pairs);
+    if (s->paired)
+        tl_pairs_calm(s->base.ctx, opt->common.threads, s->w.problem, &s->plan, s->proximal,
+                      associated, &s->pairs);
     if (s->abreast) return;
     for (int32_t row = 0; row < s->plan.rows; row++) {
         if (s->plan.order[row] >= 0)
@@ -339,7 +342,7 @@ static talus_status splitting_abreast(tl_splitting *s, const talus_problem *p) {
     s->pairs.local = s->local->forms->solve[tl_dim_index(3)];
     s->pairs.control =
         (tl_local_control){.tolerance = opt->local_tolerance, .iterations = opt->local_iterations};
-    return tl_pairs_update(ctx, p, &s->plan, &s->pairs);
+    return tl_pairs_update(ctx, opt->common.threads, p, &s->plan, &s->pairs);
 }
 
 // Whether inverses of the blocks are worth their memory: Coulomb's law and the associated one in
@@ -420,6 +423,7 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
     s->jacobi = jacobi;
     s->local = &tl_local_solvers[opt->local];
     s->scale = 0.0;
+    TL_TRY(tl_team_reserve(ctx, opt->common.threads));
     const bool may = splitting_may_be_abreast(s, p);
     s->round = may && tl_balls_are(p);
     s->paired = may && !s->round && tl_pairs_are(p);
@@ -435,7 +439,6 @@ talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bo
         tl_pairs_weigh(p, s->z);
         s->scale = tl_pairs_scale(&s->plan, &s->pairs);
     }
-    TL_TRY(tl_team_reserve(ctx, opt->common.threads));
     splitting_choose(s, p);
     s->proximal = s->calm;
     splitting_rows(s);

@@ -182,16 +182,20 @@ talus_status tl_part_solve(talus_world *w, talus_solve_info *info, bool *done) {
                           w->def.time_limit - (tl_seconds() - begin), info));
         used += info->iterations;
         info->iterations = used;
-        TL_TRY(talus_certify(w->problem, s->r, &verdict));
+        const bool limited = info->outcome == TALUS_OUTCOME_ITERATION_LIMIT && used < most;
+        TL_TRY(tl_problem_wake(w->problem)); // so that there is a u
+        TL_TRY(talus_problem_state(w->problem, s->r, NULL, w->problem->work.u, NULL));
         s->u = w->problem->work.u;
-        tl_log(w->ctx, TALUS_LOG_INFO,
-               "step %lld: %d of %d contacts solved for, %d iterations, residual %.2e of all",
-               (long long)w->steps + 1, count, s->contacts, used, verdict.residual);
         before = count;
         count = part_grow(w, p);
+        tl_log(
+            w->ctx, TALUS_LOG_INFO,
+            "step %lld: %d of %d contacts solved for, %d iterations, measure %.2e, %d more close",
+            (long long)w->steps + 1, before, s->contacts, used, info->measure, count - before);
+        if (limited && count > before) continue; // the certificate would miss, too
+        TL_TRY(talus_certify(w->problem, s->r, &verdict));
         const bool met = verdict.residual <= w->def.tolerance;
         if (met) info->outcome = TALUS_OUTCOME_SOLVED; // whatever ended the round
-        const bool limited = info->outcome == TALUS_OUTCOME_ITERATION_LIMIT && used < most;
         *done = met || (count == before && !limited) || used >= most ||
                 info->outcome == TALUS_OUTCOME_CANCELLED ||
                 info->outcome == TALUS_OUTCOME_TIME_LIMIT;
