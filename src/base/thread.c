@@ -202,12 +202,12 @@ void tl_pool_destroy(talus_context *ctx) {
 void tl_parallel(talus_context *ctx, int size, void (*work)(void *arg, tl_team *team, int rank),
                  void *arg) {
     tl_pool *pool = ctx->pool;
-    if (size == 1 || (pool && pool->busy)) { // no pool needed, nor the atomics of a barrier
+    assert(size == 1 || (pool && size > 1 && size <= pool->count + 1));
+    if (size == 1 || !pool || pool->busy) { // no pool needed, nor the atomics of a barrier
         tl_team alone = {.size = 1};
         work(arg, &alone, 0);
         return;
     }
-    assert(pool && size >= 1 && size <= pool->count + 1);
     pool->busy = true;
     tl_team *team = &pool->team;
     team->size = size;
