@@ -508,8 +508,62 @@ static void later_certificates_allocate_nothing(void **state) {
     talus_context_destroy(ctx);
 }
 
+// Blocks are judged part by part: the figures are those of all parts, with the same bits for any
+// number of threads. Each block is alone, W = 1, and one of the last part has too much impulse.
+static void many_blocks(void **state) {
+    (void)state;
+    enum { COUNT = 2500, BAD = 2200 };
+    static const double b[3][3] = {{.5, 1, 0}, {-1, .3, .2}, {-1, 3, 4}}; // opens, sticks, slides
+    static const double good[3][3] = {{0, 0, 0}, {1, -.3, -.2}, {1, -.3, -.4}};
+    static int32_t body_start[COUNT + 1], body[COUNT];
+    static int64_t start[COUNT + 1];
+    static double mass[3 * COUNT], f[3 * COUNT], w[3 * COUNT], h[9 * COUNT], mu[COUNT],
+        r[3 * COUNT];
+    talus_certificate first;
+    for (int32_t i = 0; i < COUNT; i++) {
+        body_start[i + 1] = 3 * (i + 1);
+        start[i + 1] = i + 1;
+        body[i] = i;
+        mu[i] = .5;
+        memcpy(h + 9 * (size_t)i, identity, sizeof identity);
+        memcpy(w + 3 * (size_t)i, b[i % 3], sizeof b[0]);
+        memcpy(r + 3 * (size_t)i, good[i % 3], sizeof good[0]);
+        for (int k = 0; k < 3; k++) mass[3 * i + k] = 1.0;
+    }
+    r[3 * BAD] += .5;
+    for (int threads = 1; threads <= 3; threads++) {
+        talus_context *ctx = make_context();
+        talus_problem *p = NULL;
+        const talus_global_def def = {.dim = 3,
+                                      .count = COUNT,
+                                      .body_count = COUNT,
+                                      .body_start = body_start,
+                                      .mass_diagonal = mass,
+                                      .h_row_start = start,
+                                      .h_body = body,
+                                      .h_block = h,
+                                      .f = f,
+                                      .w = w,
+                                      .threads = threads,
+                                      .law = {.mu = mu}};
+        assert_int_equal(talus_problem_create_global(ctx, &def, &p), TALUS_OK);
+        const talus_certificate c = certify(p, r);
+        if (threads == 1) first = c;
+        assert_memory_equal(&c, &first, sizeof c);
+        assert_int_equal(c.worst, BAD);
+        assert_int_equal(c.open, (COUNT + 2) / 3);
+        assert_int_equal(c.stick, (COUNT + 1) / 3);
+        assert_int_equal(c.slip, COUNT / 3);
+        assert_true(fabs(c.residual - .5 / sqrt(26.0)) < 1e-12); // over the largest load
+        assert_true(fabs(c.energy - (COUNT / 3 * 2.25 - .75)) < 1e-9);
+        talus_problem_destroy(p);
+        talus_context_destroy(ctx);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_blocks),
         cmocka_unit_test(known_one_contact_solutions),
         cmocka_unit_test(figures_by_hand),
         cmocka_unit_test(worked_example),
