@@ -281,7 +281,7 @@ void reproduce_sand_beverloo(reproduce *r, int dim, int count, const double *wid
     char *what = cli_text("Beverloo: R² of Q^(%s) over D", power);
     reproduce_expect(r, what, "", dq * dq / (dd * qq), "1", 0.99, 1.0, NULL);
     free(what);
-    reproduce_expect(r, "Beverloo: k", "cells", offset, "about 2", 1.5, 2.5, NULL);
+    reproduce_expect(r, "Beverloo: k", "cells", offset, "about 2", 2.0, 2.5, NULL);
     if (dim == 2)
         reproduce_expect(r, "Beverloo: C = Q/(√g (D − k)^1.5)", "", pow(slope, 1.5),
                          "1.35 to 1.7, 1.35 with mu = 0.5", 1.3, 1.8, NULL);
