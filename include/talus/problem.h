@@ -158,6 +158,7 @@ typedef struct talus_certificate {
     double residual; ///< max_i |r_i − P_T(r_i − ρ_i (u_i + g(u_i)))| λ_i^½ / scale, where
                      ///< λ_i = λmax(W_ii), ρ_i = 1/λ_i, scale = max_i |q_i| λ_i^−½, the largest
                      ///< load, unless the problem gives another; no unit
+    double scale;           ///< that scale [√energy]
     double penetration;     ///< max_i max(0, −u_iN) [unit of u]
     double complementarity; ///< max_i |(u_i + g(u_i)) · l_i + yield |u_iT|| with l = r + tension n:
                             ///< the power that the law forbids [unit of u r]

@@ -421,6 +421,7 @@ talus_status talus_certify(const talus_problem *p, const double *r, talus_certif
         natural += p->work.part[k].natural;
     }
     const double q = certify_norm(p->dim * p->count, p->q);
+    out->scale = job.scales.scale;
     out->natural = sqrt(natural) / fmax(1.0, q);
     if (p->is_global && p->constraint_count > 0) TL_TRY(certify_constraint(p, v, &out->constraint));
     if (p->is_global && p->dof > 0) out->motion = certify_motion(p, r, v, lambda);

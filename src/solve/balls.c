@@ -89,7 +89,7 @@ talus_status tl_balls_update(talus_context *ctx, const talus_problem *p, const t
 
 void tl_balls_weigh(const talus_problem *p, double *z) {
     const double *mass = tl_mass_diagonal(p->mass);
-    for (int32_t body = 0; body < p->body_count + 2; body++, z += TL_BALL_BODY) {
+    for (int32_t body = 0; body < p->body_count + 2; body++, z += TL_LANES_BODY) {
         const bool there = body < p->body_count;
         const double *own = mass + (there ? 6 * (int64_t)body : 0);
         z[TL_BALL_LIGHT] = there ? 1.0 / own[0] : body == p->body_count ? 0.0 : 0.5;
@@ -103,7 +103,7 @@ double tl_balls_scale(const talus_problem *p, const double *z) {
         double e[9] = {0.0}, arm[2] = {0.0}, across = 0.0;
         (void)balls_contact(p, i, e, arm);
         for (int64_t side = 0; side < p->h_start[i + 1] - p->h_start[i]; side++) {
-            const double *body = z + (int64_t)p->h_body[p->h_start[i] + side] * TL_BALL_BODY;
+            const double *body = z + (int64_t)p->h_body[p->h_start[i] + side] * TL_LANES_BODY;
             across += body[TL_BALL_LIGHT] + arm[side] * (arm[side] * body[TL_BALL_NIMBLE]);
         }
         scale = fmax(scale, tl_norm3(p->q + 3 * (int64_t)i) / sqrt(across));
@@ -146,14 +146,14 @@ void tl_balls_export(const talus_problem *p, double *r) {
 typedef struct ball_group {
     const double (*entry)[LANES]; // TL_BALL_ENTRIES
     const int32_t *a, *b;
-    double za[TL_BALL_BODY][LANES], zb[TL_BALL_BODY][LANES]; // of the bodies
-    double turn_a[LANES], turn_b[LANES];                     // ρ/I
-    double along[LANES], across[LANES];                      // w_N, w_T
+    double za[TL_LANES_BODY][LANES], zb[TL_LANES_BODY][LANES]; // of the bodies
+    double turn_a[LANES], turn_b[LANES];                       // ρ/I
+    double along[LANES], across[LANES];                        // w_N, w_T
 } ball_group;
 
 static inline void ball_fetch(const tl_balls *b, const tl_lanes_sweep *s, int32_t group) {
     const int32_t *pair = b->pair + (int64_t)group * 2 * LANES;
-    for (int k = 0; k < 2 * LANES; k++) TL_PREFETCH(s->z + (int64_t)pair[k] * TL_BALL_BODY);
+    for (int k = 0; k < 2 * LANES; k++) TL_PREFETCH(s->z + (int64_t)pair[k] * TL_LANES_BODY);
 }
 
 TL_INLINE void ball_gather(const tl_balls *b, const tl_lanes_sweep *s, int32_t group,
@@ -161,8 +161,8 @@ TL_INLINE void ball_gather(const tl_balls *b, const tl_lanes_sweep *s, int32_t g
     g->entry = (const double(*)[LANES])(b->contact + (int64_t)group * TL_BALL_ENTRIES * LANES);
     g->a = b->pair + (int64_t)group * 2 * LANES;
     g->b = g->a + LANES;
-    lanes_load(TL_BALL_BODY, s->z, g->a, g->za);
-    lanes_load(TL_BALL_BODY, s->z, g->b, g->zb);
+    lanes_load(s->z, g->a, g->za);
+    lanes_load(s->z, g->b, g->zb);
     tl_vec8 arm_a, arm_b, light_a, light_b, turn_a, turn_b;
     memcpy(&arm_a, g->entry[TL_BALL_ARM_A], sizeof arm_a);
     memcpy(&arm_b, g->entry[TL_BALL_ARM_B], sizeof arm_b);
@@ -210,8 +210,8 @@ TL_INLINE void ball_scatter(const tl_lanes_sweep *s, ball_group *g, double f[3][
             g->zb[3 + k][lane] -= g->turn_b[lane] * c[k];
         }
     }
-    lanes_store(TL_BALL_BODY, s->z, s->bodies, g->a, g->za);
-    lanes_store(TL_BALL_BODY, s->z, s->bodies, g->b, g->zb);
+    lanes_store(s->z, s->bodies, g->a, g->za);
+    lanes_store(s->z, s->bodies, g->b, g->zb);
 }
 
 // The impulse of the one-contact problem W_ii + β at velocity u and impulse r. With the impulse

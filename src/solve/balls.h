@@ -25,7 +25,6 @@ enum {
     // Of a body: v, ω, and in the rest of the cache line
     TL_BALL_LIGHT = 6,  // 1/m
     TL_BALL_NIMBLE = 7, // 1/I
-    TL_BALL_BODY = 8,
 };
 
 typedef struct tl_balls {

@@ -14,7 +14,10 @@
 #define EACH_LANE for (int lane = 0; lane < LANES; lane++)
 #define EACH_AXIS for (int k = 0; k < 3; k++)
 
-enum { TL_LANES_MOVES = 6 }; ///< unknowns of a body, the first of its numbers in z
+enum {
+    TL_LANES_MOVES = 6, ///< unknowns of a body, the first of its numbers in z,
+    TL_LANES_BODY = 8,  ///< which are a line of the cache
+};
 
 /// What a sweep carries along: r, and with momentum its last change and the direction p, laid out
 /// as 3 entries by groups. With Nesterov's rule alone their sum is enough, in `glide`. z = N Hᵀ r
@@ -50,61 +53,45 @@ static inline void tl_lanes_recall(const tl_plan *plan, const double *r, double 
                 r[3 * (int64_t)plan->order[row] + k];
 }
 
-TL_INLINE tl_vec2 lanes_two(const double *x) {
-    tl_vec2 out;
-    memcpy(&out, x, sizeof out);
-    return out;
-}
-
-// Bodies of all lanes, `size` numbers each, by entries: two entries of four bodies are a square,
-// whose rows become columns.
-TL_INLINE void lanes_load(int size, const double *z, const int32_t *body, double (*to)[LANES]) {
-    for (int k = 0; k < size; k += 2) {
-        tl_vec4 first[2], second[2];
-        for (int half = 0; half < 2; half++) {
-            const int32_t *b = body + (ptrdiff_t)4 * half;
-            const tl_vec4 even = TL_SHUFFLE(lanes_two(z + (int64_t)b[0] * size + k),
-                                            lanes_two(z + (int64_t)b[2] * size + k), 0, 1, 2, 3);
-            const tl_vec4 odd = TL_SHUFFLE(lanes_two(z + (int64_t)b[1] * size + k),
-                                           lanes_two(z + (int64_t)b[3] * size + k), 0, 1, 2, 3);
-            first[half] = TL_SHUFFLE(even, odd, 0, 4, 2, 6);
-            second[half] = TL_SHUFFLE(even, odd, 1, 5, 3, 7);
+// Rows become columns.
+TL_INLINE void lanes_turn(tl_vec8 x[LANES]) {
+    tl_vec8 pair[LANES], four[LANES]; // entries of two rows side by side, and of four
+    for (int k = 0; k < LANES; k += 2) {
+        pair[k] = TL_SHUFFLE(x[k], x[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        pair[k + 1] = TL_SHUFFLE(x[k], x[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int k = 0; k < LANES; k += 4)
+        for (int odd = 0; odd < 2; odd++) {
+            const tl_vec8 one = pair[k + odd], next = pair[k + 2 + odd];
+            four[k + odd] = TL_SHUFFLE(one, next, 0, 1, 4, 5, 8, 9, 12, 13);
+            four[k + 2 + odd] = TL_SHUFFLE(one, next, 2, 3, 6, 7, 10, 11, 14, 15);
         }
-        const tl_vec8 one = TL_SHUFFLE(first[0], first[1], 0, 1, 2, 3, 4, 5, 6, 7);
-        const tl_vec8 next = TL_SHUFFLE(second[0], second[1], 0, 1, 2, 3, 4, 5, 6, 7);
-        memcpy(to[k], &one, sizeof one);
-        memcpy(to[k + 1], &next, sizeof next);
+    for (int k = 0; k < 4; k++) {
+        x[k] = TL_SHUFFLE(four[k], four[k + 4], 0, 1, 4, 5, 8, 9, 12, 13);
+        x[k + 4] = TL_SHUFFLE(four[k], four[k + 4], 2, 3, 6, 7, 10, 11, 14, 15);
     }
 }
 
-// And back, as far as they change.
-#define LANES_PUT(lane, of, i, j)                                                                  \
-    do {                                                                                           \
-        const tl_vec2 two = TL_SHUFFLE(of, of, i, j);                                              \
-        memcpy(to[lane] + k, &two, sizeof two);                                                    \
-    } while (0)
-TL_INLINE void lanes_store(int size, double *z, int32_t bodies, const int32_t *body,
-                           double (*from)[LANES]) {
-    double none[TL_LANES_MOVES], *to[LANES]; // none: written to, never read
-    // cppcheck-suppress legacyUninitvar
-    EACH_LANE to[lane] = body[lane] < bodies ? z + (int64_t)body[lane] * size : none;
-    for (int k = 0; k < TL_LANES_MOVES; k += 2) {
-        tl_vec8 one, next;
-        memcpy(&one, from[k], sizeof one);
-        memcpy(&next, from[k + 1], sizeof next);
-        const tl_vec8 even = TL_SHUFFLE(one, next, 0, 8, 2, 10, 4, 12, 6, 14);
-        const tl_vec8 odd = TL_SHUFFLE(one, next, 1, 9, 3, 11, 5, 13, 7, 15);
-        LANES_PUT(0, even, 0, 1);
-        LANES_PUT(1, odd, 0, 1);
-        LANES_PUT(2, even, 2, 3);
-        LANES_PUT(3, odd, 2, 3);
-        LANES_PUT(4, even, 4, 5);
-        LANES_PUT(5, odd, 4, 5);
-        LANES_PUT(6, even, 6, 7);
-        LANES_PUT(7, odd, 6, 7);
+// Bodies of all lanes by entries.
+TL_INLINE void lanes_load(const double *z, const int32_t *body, double (*to)[LANES]) {
+    tl_vec8 x[LANES];
+    for (int lane = 0; lane < LANES; lane++)
+        memcpy(&x[lane], z + (int64_t)body[lane] * TL_LANES_BODY, sizeof *x);
+    lanes_turn(x);
+    memcpy(to, x, sizeof x);
+}
+
+// And back, where there is one.
+TL_INLINE void lanes_store(double *z, int32_t bodies, const int32_t *body, double (*from)[LANES]) {
+    double none[TL_LANES_BODY]; // written to, never read
+    tl_vec8 x[LANES];
+    memcpy(x, from, sizeof x);
+    lanes_turn(x);
+    for (int lane = 0; lane < LANES; lane++) {
+        double *to = body[lane] < bodies ? z + (int64_t)body[lane] * TL_LANES_BODY : none;
+        memcpy(to, &x[lane], sizeof *x);
     }
 }
-#undef LANES_PUT
 
 // Momentum of a group (see splitting.c), before it is visited; z has had its part already.
 TL_INLINE void lanes_carry(const tl_lanes_sweep *s, int32_t group) {
@@ -143,6 +130,20 @@ TL_INLINE void lanes_changed(const tl_lanes_sweep *s, int32_t group, double chan
     }
     if (s->change) memcpy(s->change + at, change, 3 * sizeof *change);
     memcpy(square, &sum, sizeof sum);
+}
+
+/// Whether any of eight numbers is above zero, and which: a bit for each.
+TL_INLINE bool lanes_any(const double x[LANES]) {
+    int64_t any = 0;
+    EACH_LANE any |= x[lane] > 0.0 ? -1 : 0;
+    return any != 0;
+}
+
+TL_INLINE unsigned lanes_above(const double x[LANES]) {
+    unsigned bits = 0;
+    for (int lane = 0; lanes_any(x) && lane < LANES; lane++)
+        bits |= (unsigned)(x[lane] > 0.0) << lane;
+    return bits;
 }
 
 /// The tally of a chunk while it is swept, by lanes.

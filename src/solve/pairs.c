@@ -12,10 +12,15 @@ enum { PAIR_BLOCK = 18, PAIR_STEPS = 8 }; // numbers of a block of H; Newton ste
 
 // ---- layout ------------------------------------------------------------------------------------
 
-// At most two bodies, whose velocities act the same, with opposite signs.
+// At most two bodies, each as heavy one way as another, whose velocities act the same, with
+// opposite signs.
 static bool pairs_contact(const talus_problem *p, int32_t i) {
     const int64_t first = p->h_start[i], sides = p->h_start[i + 1] - first;
     if (sides < 1 || sides > 2 || isinf(p->mu[i])) return false;
+    for (int64_t e = first; e < first + sides; e++) {
+        const double *own = tl_mass_diagonal(p->mass) + 6 * (int64_t)p->h_body[e];
+        if (own[0] != own[1] || own[0] != own[2]) return false;
+    }
     if (sides == 1) return true;
     const double *a = p->h_block + p->h_offset[first], *b = p->h_block + p->h_offset[first + 1];
     for (int k = 0; k < PAIR_BLOCK; k++)
@@ -86,9 +91,11 @@ static void pairs_lay_row(const pairs_job *job, int32_t row) {
     for (int64_t side = 0; side < p->h_start[i + 1] - p->h_start[i]; side++) {
         const double *h = p->h_block + p->h_offset[p->h_start[i] + side];
         const int turn = side == 0 ? TL_PAIR_TURN_A : TL_PAIR_TURN_B;
-        pair[side * LANES] = p->h_body[p->h_start[i] + side];
+        const int32_t body = p->h_body[p->h_start[i] + side];
+        const double *inertia = tl_mass_diagonal(p->mass) + 6 * (int64_t)body + 3;
+        pair[side * LANES] = body;
         for (int k = 0; k < 9; k++) {
-            *pairs_entry(pairs, row, turn + k) = h[6 * (k / 3) + 3 + k % 3];
+            *pairs_entry(pairs, row, turn + k) = h[6 * (k / 3) + 3 + k % 3] / sqrt(inertia[k % 3]);
             if (side == 0) *pairs_entry(pairs, row, TL_PAIR_FRAME + k) = h[6 * (k / 3) + k % 3];
         }
     }
@@ -163,10 +170,8 @@ void tl_pairs_calm(talus_context *ctx, int threads, const talus_problem *p, cons
 
 void tl_pairs_weigh(const talus_problem *p, double *z) {
     const double *mass = tl_mass_diagonal(p->mass);
-    for (int32_t body = 0; body < p->body_count + 2; body++)
-        for (int k = 0; k < TL_LANES_MOVES; k++)
-            z[(int64_t)body * TL_PAIR_BODY + TL_PAIR_LIGHT + k] =
-                body < p->body_count ? 1.0 / mass[6 * (int64_t)body + k] : 0.0;
+    for (int32_t body = 0; body < p->body_count + 2; body++, z += TL_LANES_BODY)
+        z[TL_PAIR_LIGHT] = body < p->body_count ? 1.0 / sqrt(mass[6 * (int64_t)body]) : 0.0;
 }
 
 double tl_pairs_scale(const tl_plan *plan, const tl_pairs *pairs) {
@@ -185,16 +190,12 @@ double tl_pairs_scale(const tl_plan *plan, const tl_pairs *pairs) {
 typedef struct pair_group {
     const double (*entry)[LANES]; // TL_PAIR_ENTRIES
     const int32_t *a, *b;
-    double za[TL_PAIR_BODY][LANES], zb[TL_PAIR_BODY][LANES]; // of the bodies
+    double za[TL_LANES_BODY][LANES], zb[TL_LANES_BODY][LANES]; // of the bodies
 } pair_group;
 
 static inline void pair_fetch(const tl_pairs *p, const tl_lanes_sweep *s, int32_t group) {
     const int32_t *pair = p->pair + (int64_t)group * 2 * LANES;
-    for (int k = 0; k < 2 * LANES; k++) {
-        const double *z = s->z + (int64_t)pair[k] * TL_PAIR_BODY;
-        TL_PREFETCH(z);
-        TL_PREFETCH(z + TL_PAIR_BODY - 1);
-    }
+    for (int k = 0; k < 2 * LANES; k++) TL_PREFETCH(s->z + (int64_t)pair[k] * TL_LANES_BODY);
 }
 
 TL_INLINE void pair_gather(const tl_pairs *p, const tl_lanes_sweep *s, int32_t group,
@@ -202,19 +203,23 @@ TL_INLINE void pair_gather(const tl_pairs *p, const tl_lanes_sweep *s, int32_t g
     g->entry = (const double(*)[LANES])(p->contact + (int64_t)group * TL_PAIR_ENTRIES * LANES);
     g->a = p->pair + (int64_t)group * 2 * LANES;
     g->b = g->a + LANES;
-    lanes_load(TL_PAIR_BODY, s->z, g->a, g->za);
-    lanes_load(TL_PAIR_BODY, s->z, g->b, g->zb);
+    lanes_load(s->z, g->a, g->za);
+    lanes_load(s->z, g->b, g->zb);
 }
 
 // Relative velocity, q included.
 TL_INLINE void pair_velocity(const pair_group *g, double u[3][LANES]) {
+    const double *light_a = g->za[TL_PAIR_LIGHT], *light_b = g->zb[TL_PAIR_LIGHT];
+    double v[3][LANES]; // of the one against the other
+    EACH_AXIS EACH_LANE v[k][lane] =
+        light_a[lane] * g->za[k][lane] - light_b[lane] * g->zb[k][lane];
     for (int i = 0; i < 3; i++) {
         const double(*e)[LANES] = g->entry + TL_PAIR_FRAME + 3 * (ptrdiff_t)i;
         const double(*a)[LANES] = g->entry + TL_PAIR_TURN_A + 3 * (ptrdiff_t)i;
         const double(*b)[LANES] = g->entry + TL_PAIR_TURN_B + 3 * (ptrdiff_t)i;
         EACH_LANE {
             double sum = g->entry[TL_PAIR_FREE + i][lane];
-            EACH_AXIS sum += e[k][lane] * (g->za[k][lane] - g->zb[k][lane]);
+            EACH_AXIS sum += e[k][lane] * v[k][lane];
             EACH_AXIS sum += a[k][lane] * g->za[3 + k][lane] + b[k][lane] * g->zb[3 + k][lane];
             u[i][lane] = sum;
         }
@@ -234,14 +239,14 @@ TL_INLINE void pair_scatter(const tl_lanes_sweep *s, pair_group *g, double f[3][
                 turn_a += a[3 * i][lane] * f[i][lane];
                 turn_b += b[3 * i][lane] * f[i][lane];
             }
-            g->za[k][lane] += g->za[TL_PAIR_LIGHT + k][lane] * along;
-            g->zb[k][lane] -= g->zb[TL_PAIR_LIGHT + k][lane] * along;
-            g->za[3 + k][lane] += g->za[TL_PAIR_LIGHT + 3 + k][lane] * turn_a;
-            g->zb[3 + k][lane] += g->zb[TL_PAIR_LIGHT + 3 + k][lane] * turn_b;
+            g->za[k][lane] += g->za[TL_PAIR_LIGHT][lane] * along;
+            g->zb[k][lane] -= g->zb[TL_PAIR_LIGHT][lane] * along;
+            g->za[3 + k][lane] += turn_a;
+            g->zb[3 + k][lane] += turn_b;
         }
     }
-    lanes_store(TL_PAIR_BODY, s->z, s->bodies, g->a, g->za);
-    lanes_store(TL_PAIR_BODY, s->z, s->bodies, g->b, g->zb);
+    lanes_store(s->z, s->bodies, g->a, g->za);
+    lanes_store(s->z, s->bodies, g->b, g->zb);
 }
 
 // One-contact problems at velocity u and impulse r: the way of slide_quick_3, without its branches.
@@ -256,7 +261,7 @@ TL_INLINE unsigned pair_solve(double tolerance, const pair_group *g, double u[3]
     const double *t11 = g->entry[TL_PAIR_T], *t12 = g->entry[TL_PAIR_T + 1];
     const double *t22 = g->entry[TL_PAIR_T + 2];
     double bn[LANES], c1[LANES], c2[LANES], inverse_nn[LANES], a[LANES], low[LANES], high[LANES];
-    double n[LANES], y1[LANES], y2[LANES], busy[LANES], any = 0.0;
+    double n[LANES], y1[LANES], y2[LANES], busy[LANES];
     EACH_LANE {
         const double inverse = 1.0 / nn[lane];
         const double own = nn[lane] * r[0][lane] + n1[lane] * r[1][lane] + n2[lane] * r[2][lane];
@@ -289,8 +294,7 @@ TL_INLINE unsigned pair_solve(double tolerance, const pair_group *g, double u[3]
         high[lane] = INFINITY;
         busy[lane] = open ? 0.0 : slides;
     }
-    EACH_LANE any = TL_MAX(any, busy[lane]);
-    for (int step = 0; step < PAIR_STEPS && any > 0.0; step++) {
+    for (int step = 0; step < PAIR_STEPS && lanes_any(busy); step++) {
         EACH_LANE {
             const double alpha = a[lane], a1 = t11[lane] + alpha, a2 = t22[lane] + alpha;
             const double inverse = 1.0 / (a1 * a2 - t12[lane] * t12[lane]);
@@ -329,93 +333,93 @@ TL_INLINE unsigned pair_solve(double tolerance, const pair_group *g, double u[3]
             low[lane] = below;
             high[lane] = above;
         }
-        any = 0.0;
-        EACH_LANE any = TL_MAX(any, busy[lane]);
     }
-    unsigned left = 0;
     EACH_LANE {
         r[0][lane] = n[lane];
         r[1][lane] = y1[lane];
         r[2][lane] = y2[lane];
     }
-    for (int lane = 0; any > 0.0 && lane < LANES; lane++)
-        left |= (unsigned)(busy[lane] > 0.0) << lane;
-    return left;
+    return lanes_above(busy);
 }
 
-// The same under the associated law: the way of lorentz_quick, without its branches.
-TL_INLINE unsigned pair_solve_associated(const pair_group *g, double u[3][LANES],
+// The same under the associated law: the way of lorentz_quick, without its branches. The search
+// begins at the α of the last visit, where the impulse was at the rim: the gradient m η + d of the
+// energy is then −α η_T along the tangent.
+TL_INLINE unsigned pair_solve_associated(double tolerance, const pair_group *g, double u[3][LANES],
                                          double r[3][LANES]) {
     const double(*z)[LANES] = g->entry + TL_PAIR_Z, (*m)[LANES] = g->entry + TL_PAIR_M;
     const double *mu = g->entry[TL_PAIR_FRICTION];
-    double d[3][LANES], a[LANES], held[LANES], busy[LANES], any = 0.0;
-    for (int k = 0; k < 3; k++) EACH_LANE {
-            const double normal = -mu[lane] * mu[lane] * r[0][lane]; // η = J Zᵀ D r
-            const double eta =
-                z[k][lane] * normal + z[3 + k][lane] * r[1][lane] + z[6 + k][lane] * r[2][lane];
-            d[k][lane] = z[k][lane] * u[0][lane] + z[3 + k][lane] * u[1][lane] +
-                         z[6 + k][lane] * u[2][lane] - m[k][lane] * (k == 0 ? -eta : eta);
-        }
-    EACH_LANE {
-        const double square1 = d[1][lane] * d[1][lane], square2 = d[2][lane] * d[2][lane];
-        const double size = sqrt(square1 + square2), share = d[0][lane] / TL_MAX(size, 1e-300);
-        const double x0 = d[0][lane] / m[0][lane], x1 = d[1][lane] / m[1][lane];
-        const double x2 = d[2][lane] / m[2][lane];
-        const double mean =
-            (square1 * m[1][lane] + square2 * m[2][lane]) / TL_MAX(square1 + square2, 1e-300);
-        const bool open = d[0][lane] >= size, sticks = x0 < 0.0 && x0 * x0 >= x1 * x1 + x2 * x2;
-        const double start = (m[0][lane] + share * mean) / (1.0 - share);
-        a[lane] = !open && start > 0.0 ? start : 0.0;
-        held[lane] = open ? 0.0 : 1.0;
-        busy[lane] = open || sticks ? 0.0 : 1.0;
-        a[lane] = sticks ? -1.0 : a[lane];
+    double d0[LANES], d1[LANES], d2[LANES], a[LANES], held[LANES], busy[LANES];
+    EACH_LANE { // d = Zᵀ u − m η, η = J Zᵀ D r
+        const double u0 = u[0][lane], u1 = u[1][lane], u2 = u[2][lane];
+        const double y0 = -mu[lane] * mu[lane] * r[0][lane], y1 = r[1][lane], y2 = r[2][lane];
+        const double eta0 = z[0][lane] * y0 + z[3][lane] * y1 + z[6][lane] * y2;
+        const double eta1 = z[1][lane] * y0 + z[4][lane] * y1 + z[7][lane] * y2;
+        const double eta2 = z[2][lane] * y0 + z[5][lane] * y1 + z[8][lane] * y2;
+        const double slope1 = z[1][lane] * u0 + z[4][lane] * u1 + z[7][lane] * u2;
+        const double slope2 = z[2][lane] * u0 + z[5][lane] * u1 + z[8][lane] * u2;
+        const double square = eta1 * eta1 + eta2 * eta2;
+        const double power = -(slope1 * eta1 + slope2 * eta2);
+        d0[lane] = z[0][lane] * u0 + z[3][lane] * u1 + z[6][lane] * u2 + m[0][lane] * eta0;
+        d1[lane] = slope1 - m[1][lane] * eta1;
+        d2[lane] = slope2 - m[2][lane] * eta2;
+        a[lane] = power / TL_MAX(square, 1e-200 * power);
     }
-    EACH_LANE any = TL_MAX(any, busy[lane]);
-    for (int step = 0; step < LORENTZ_STEPS && any > 0.0; step++) {
+    EACH_LANE {
+        const double square1 = d1[lane] * d1[lane], square2 = d2[lane] * d2[lane];
+        const double square = square1 + square2, size = sqrt(square);
+        const double share = d0[lane] / TL_MAX(size, 1e-300);
+        const double x0 = TL_MIN(d0[lane] / m[0][lane], 0.0), x1 = d1[lane] / m[1][lane];
+        const double x2 = d2[lane] / m[2][lane];
+        const double mean = (square1 * m[1][lane] + square2 * m[2][lane]) / TL_MAX(square, 1e-300);
+        const double root = (m[0][lane] + share * mean) / (1.0 - share); // of the asymptote
+        const double start = a[lane] > 1e-6 * (m[1][lane] + m[2][lane]) ? a[lane] : root;
+        const double rim = x0 * x0 >= x1 * x1 + x2 * x2 ? -1.0 : TL_MAX(start, 0.0);
+        a[lane] = d0[lane] >= size ? 0.0 : rim;
+        held[lane] = d0[lane] >= size ? 0.0 : 1.0;
+        busy[lane] = a[lane] >= 0.0 ? held[lane] : 0.0;
+    }
+    const double little = tolerance; // what a step leaves is of the order of its square
+    for (int step = 0; step < LORENTZ_STEPS && lanes_any(busy); step++) {
         EACH_LANE {
-            const double a1 = m[1][lane] + a[lane], a2 = m[2][lane] + a[lane];
-            const double x1 = d[1][lane] / a1, x2 = d[2][lane] / a2;
-            const double square = x1 * x1 + x2 * x2, inverse = 1.0 / sqrt(square);
-            const double bend = (x1 * x1 / a1 + x2 * x2 / a2) / square;
-            const double slope = d[0][lane] * inverse * bend - 1.0;
-            const double next = a[lane] - (d[0][lane] * inverse - a[lane] + m[0][lane]) / slope;
+            const double i1 = 1.0 / (m[1][lane] + a[lane]), i2 = 1.0 / (m[2][lane] + a[lane]);
+            const double x1 = d1[lane] * i1, x2 = d2[lane] * i2;
+            const double square1 = x1 * x1, square2 = x2 * x2;
+            const double inverse = 1.0 / sqrt(square1 + square2), share = d0[lane] * inverse;
+            const double bend = (square1 * i1 + square2 * i2) * (inverse * inverse);
+            const double next = a[lane] - (share - a[lane] + m[0][lane]) / (share * bend - 1.0);
             const double after = TL_MAX(next, 0.0), move = after - a[lane];
             const double least = TL_MIN(m[1][lane], m[2][lane]) + after;
-            const bool settles = move * move <= LORENTZ_LEFT * least * least;
+            const double left = move * move <= little * least * least ? 0.0 : busy[lane];
             a[lane] = busy[lane] > 0.0 ? after : a[lane];
-            busy[lane] = settles ? 0.0 : busy[lane];
+            busy[lane] = left;
         }
-        any = 0.0;
-        EACH_LANE any = TL_MAX(any, busy[lane]);
     }
     EACH_LANE {
         const bool sticks = a[lane] < 0.0;
         const double alpha = sticks ? 0.0 : a[lane];
-        const double y1 = -held[lane] * d[1][lane] / (m[1][lane] + alpha);
-        const double y2 = -held[lane] * d[2][lane] / (m[2][lane] + alpha);
-        const double y0 = sticks ? -d[0][lane] / m[0][lane] : sqrt(y1 * y1 + y2 * y2);
+        const double y1 = -held[lane] * d1[lane] / (m[1][lane] + alpha);
+        const double y2 = -held[lane] * d2[lane] / (m[2][lane] + alpha);
+        const double y0 = sticks ? -d0[lane] / m[0][lane] : sqrt(y1 * y1 + y2 * y2);
         for (ptrdiff_t i = 0; i < 3; i++)
             r[i][lane] = z[3 * i][lane] * y0 + z[3 * i + 1][lane] * y1 + z[3 * i + 2][lane] * y2;
     }
-    unsigned left = 0;
-    for (int lane = 0; any > 0.0 && lane < LANES; lane++)
-        left |= (unsigned)(busy[lane] > 0.0) << lane;
-    return left;
+    return lanes_above(busy);
 }
 
 // W_ii of a lane.
 static void pair_block(const tl_pairs *p, const pair_group *g, int lane, double w[9]) {
     const double(*e)[LANES] = g->entry + TL_PAIR_FRAME, (*a)[LANES] = g->entry + TL_PAIR_TURN_A;
     const double(*b)[LANES] = g->entry + TL_PAIR_TURN_B;
+    const double light_a = g->za[TL_PAIR_LIGHT][lane], light_b = g->zb[TL_PAIR_LIGHT][lane];
+    const double light = light_a * light_a + light_b * light_b;
     for (ptrdiff_t i = 0; i < 3; i++)
         for (ptrdiff_t j = 0; j < 3; j++) {
             double sum = 0.0;
             for (ptrdiff_t k = 0; k < 3; k++) {
-                const double *light_a = g->za[TL_PAIR_LIGHT + k], *turn_a = light_a + 3 * LANES;
-                const double *light_b = g->zb[TL_PAIR_LIGHT + k], *turn_b = light_b + 3 * LANES;
-                sum += e[3 * i + k][lane] * e[3 * j + k][lane] * (light_a[lane] + light_b[lane]);
-                sum += a[3 * i + k][lane] * a[3 * j + k][lane] * turn_a[lane];
-                sum += b[3 * i + k][lane] * b[3 * j + k][lane] * turn_b[lane];
+                sum += e[3 * i + k][lane] * e[3 * j + k][lane] * light;
+                sum += a[3 * i + k][lane] * a[3 * j + k][lane];
+                sum += b[3 * i + k][lane] * b[3 * j + k][lane];
             }
             w[3 * i + j] = sum;
         }
@@ -466,7 +470,7 @@ TL_SIMD_CLONES void tl_pairs_chunk_lanes(const tl_pairs *p, const tl_lanes_sweep
         memcpy(fresh, r, sizeof fresh);
         unsigned left = p->apart[group];
         if (left != 0xff)
-            left |= p->associated ? pair_solve_associated(&g, u, fresh)
+            left |= p->associated ? pair_solve_associated(p->control.tolerance, &g, u, fresh)
                                   : pair_solve(p->control.tolerance, &g, u, fresh);
         for (int lane = 0; left && lane < LANES; lane++)
             if (left >> lane & 1U) pair_alone(p, &g, lane, u, old, fresh, &alone);

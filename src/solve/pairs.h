@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sweeps over contacts of at most two bodies with six unknowns each, of any shape, eight side by
 // side [docs/theory/splitting.md]. With E the frame, one vector a row, A and B what the spins add,
-// and N = M⁻¹ a diagonal,
-//     u = E (v_a − v_b) + A ω_a + B ω_b + q,   W_ii = E (N_a + N_b) Eᵀ + A N_a Aᵀ + B N_b Bᵀ.
+// and M a diagonal, velocities are kept as M^½ (v, ω), so that an impulse r changes them by
+// M^−½ Hᵀ r and only 1/√m is needed of a body:
+//     u = E (v_a/√m_a − v_b/√m_b) + A ω_a + B ω_b + q,   W_ii = (1/m_a + 1/m_b) E Eᵀ + A Aᵀ + B Bᵀ
+// with A and B divided by √I.
 // Of W_ii the normal row and T = W_TT − W_TN W_NT / W_NN are kept, or what the associated law
 // needs. 304 bytes a contact are read (352) where the blocks of a row of W, one for each contact
 // that shares a body, take a thousand.
@@ -14,8 +16,8 @@
 /// Numbers kept of a contact, and of a body.
 enum {
     TL_PAIR_FRAME = 0,   // E, 9
-    TL_PAIR_TURN_A = 9,  // A, 9
-    TL_PAIR_TURN_B = 18, // B, 9
+    TL_PAIR_TURN_A = 9,  // A I_a^−½, 9
+    TL_PAIR_TURN_B = 18, // B I_b^−½, 9
     TL_PAIR_FREE = 27,   // q, 3
     TL_PAIR_FRICTION = 30,
     TL_PAIR_LAMBDA, // λmax(W_ii)
@@ -24,8 +26,7 @@ enum {
     TL_PAIR_Z = 32, // or, under the associated law, Z by rows, 9,
     TL_PAIR_M = 41, // and m, 3 (cone/lorentz.h)
     TL_PAIR_ENTRIES = 44,
-    TL_PAIR_LIGHT = 6, // of a body: 1/M_kk, after v and ω
-    TL_PAIR_BODY = 12,
+    TL_PAIR_LIGHT = 6, // of a body, after m^½ v and I^½ ω: m^−½
 };
 
 typedef struct tl_pairs {

@@ -3,9 +3,10 @@
 #include <string.h>
 
 enum {
-    CELL = 64,      // blocks; couplings inside a cell fit the bits of one word
-    CHUNKS = 1024,  // so many are enough for any number of threads: beyond, chunks grow,
-    MOST_CELLS = 16 // up to so many cells
+    WORDS = 2,
+    CELL = 64 * WORDS, // blocks; couplings inside a cell fit the bits of so many words
+    CHUNKS = 1024,     // so many are enough for any number of threads: beyond, chunks grow,
+    MOST_CELLS = 8     // up to so many cells
 };
 
 // Cells of a chunk.
@@ -50,13 +51,16 @@ static const int32_t *plan_list(const tl_graph *g, int32_t i, int64_t k, int64_t
     return (g->adjacent ? g->adjacent : g->contact) + at[0];
 }
 
-// First-fit colours of the chunks; returns their number. `mark` (chunks + 1 entries) tells which
-// chunk last saw a colour among its neighbours.
-static int32_t plan_colour(const tl_graph *g, int32_t chunks, int32_t *colour, int32_t *mark) {
+// Colours of the chunks, the least used that is free: a colour with few chunks would leave threads
+// idle. Returns their number. Of chunks + 1 entries each, `mark` tells which chunk last saw a
+// colour among its neighbours and `used` how many chunks have it.
+static int32_t plan_colour(const tl_graph *g, int32_t chunks, int32_t *colour, int32_t *mark,
+                           int32_t *used) {
     const int32_t size = CELL * plan_span(g->count);
     int32_t colours = 0;
     for (int32_t c = 0; c < chunks; c++) colour[c] = -1;
     for (int32_t c = 0; c <= chunks; c++) mark[c] = -1;
+    memset(used, 0, ((size_t)chunks + 1) * sizeof *used);
     for (int32_t c = 0; c < chunks; c++) {
         const int32_t last = g->count - c * size < size ? g->count : (c + 1) * size;
         for (int32_t i = c * size; i < last; i++)
@@ -68,24 +72,38 @@ static int32_t plan_colour(const tl_graph *g, int32_t chunks, int32_t *colour, i
                     if (other != c && colour[other] >= 0) mark[colour[other]] = c;
                 }
             }
-        int32_t k = 0;
-        while (mark[k] == c) k++;
-        colour[c] = k;
-        if (k + 1 > colours) colours = k + 1;
+        int32_t best = colours; // a new one
+        for (int32_t k = 0; k < colours; k++)
+            if (mark[k] != c && (best == colours || used[k] < used[best])) best = k;
+        colour[c] = best;
+        used[best]++;
+        if (best == colours) colours++;
     }
     return colours;
 }
 
-// The neighbours of block i that are in cell c, as bits.
-static uint64_t plan_bits(const tl_graph *g, int32_t c, int32_t i) {
-    uint64_t bits = 0;
+typedef struct plan_set {
+    uint64_t word[WORDS];
+} plan_set;
+
+static void plan_add(plan_set *s, int32_t i) { s->word[i / 64] |= UINT64_C(1) << i % 64; }
+
+static bool plan_meet(const plan_set *a, const plan_set *b) {
+    uint64_t both = 0;
+    for (int k = 0; k < WORDS; k++) both |= a->word[k] & b->word[k];
+    return both != 0;
+}
+
+// The neighbours of block i that are in cell c, and perhaps itself.
+static plan_set plan_neighbours(const tl_graph *g, int32_t c, int32_t i) {
+    plan_set set = {0};
     for (int64_t k = 0; k < plan_lists(g, i); k++) {
         int64_t length;
         const int32_t *list = plan_list(g, i, k, &length);
         for (int64_t e = 0; e < length; e++)
-            if (list[e] / CELL == c) bits |= UINT64_C(1) << (list[e] - c * CELL);
+            if (list[e] / CELL == c) plan_add(&set, list[e] - c * CELL);
     }
-    return bits & ~(UINT64_C(1) << (i - c * CELL));
+    return set;
 }
 
 // Pack the blocks of cell c into groups of uncoupled ones; returns the number of groups. A block
@@ -93,20 +111,20 @@ static uint64_t plan_bits(const tl_graph *g, int32_t c, int32_t i) {
 static int32_t plan_pack(const tl_graph *g, int32_t c, uint8_t *group) {
     const int32_t first = c * CELL;
     const int32_t size = g->count - first < CELL ? g->count - first : CELL;
-    uint64_t member[CELL];
+    plan_set member[CELL];
     int32_t used[CELL], groups = 0;
     for (int32_t i = 0; i < size; i++) {
-        const uint64_t neighbours = plan_bits(g, c, first + i);
+        const plan_set neighbours = plan_neighbours(g, c, first + i); // of members yet to come, too
         int32_t k = 0;
-        while (k < groups && (used[k] == TL_LANES || (member[k] & neighbours))) k++;
+        while (k < groups && (used[k] == TL_LANES || plan_meet(&member[k], &neighbours))) k++;
         if (k == groups) {
-            member[k] = 0;
+            member[k] = (plan_set){0};
             used[k] = 0;
             groups++;
         }
         used[k]++;
         group[first + i] = (uint8_t)k;
-        member[k] |= UINT64_C(1) << i;
+        plan_add(&member[k], i);
     }
     return groups;
 }
@@ -125,11 +143,12 @@ static void plan_place(const tl_graph *g, int32_t c, int32_t groups, const uint8
 static talus_status plan_fill_coloured(talus_context *ctx, const tl_graph *g, tl_plan *plan) {
     const int32_t cells = (int32_t)(((int64_t)g->count + CELL - 1) / CELL);
     const int32_t span = plan_span(g->count), chunks = (cells + span - 1) / span;
-    TL_TRY(TL_RESERVE(ctx, 2 * ((int64_t)chunks + 1) + cells, &plan->scratch));
+    TL_TRY(TL_RESERVE(ctx, 3 * ((int64_t)chunks + 1) + cells, &plan->scratch));
     TL_TRY(TL_RESERVE(ctx, g->count, &plan->group));
-    int32_t *colour = plan->scratch, *mark = colour + chunks + 1, *groups = mark + chunks + 1;
+    int32_t *colour = plan->scratch, *mark = colour + chunks + 1, *used = mark + chunks + 1;
+    int32_t *groups = used + chunks + 1;
     plan->chunk_count = chunks;
-    plan->colour_count = plan_colour(g, chunks, colour, mark);
+    plan->colour_count = plan_colour(g, chunks, colour, mark, used);
     TL_TRY(TL_RESERVE(ctx, (int64_t)chunks + 1, &plan->chunk_start));
     TL_TRY(TL_RESERVE(ctx, (int64_t)plan->colour_count + 1, &plan->colour_start));
     int64_t rows = 0;

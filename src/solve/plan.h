@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of a sweep, fixed by the problem alone and never by the number of threads.
 //
-// Coloured: blocks are cut into cells of 64 consecutive ones, and these into chunks: of one cell,
+// Coloured: blocks are cut into cells of 128 consecutive ones, and these into chunks: of one cell,
 // or of several where there are many, so that bodies come into the cache once for all of them.
 // Chunks of one colour share no coupling, so that threads may take them in any order; a colour ends
 // with a barrier. Within a cell, blocks are packed into groups of TL_LANES uncoupled ones, to be

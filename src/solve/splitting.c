@@ -327,7 +327,6 @@ static bool splitting_may_be_abreast(const tl_splitting *s, const talus_problem 
 static talus_status splitting_abreast(tl_splitting *s, const talus_problem *p) {
     const tl_splitting_options *opt = s->base.options;
     talus_context *ctx = s->base.ctx;
-    s->stride = s->round ? TL_BALL_BODY : TL_PAIR_BODY;
     tl_delassus_clear(&s->w);
     TL_TRY(tl_graph_lists(ctx, p, &s->graph));
     TL_TRY(tl_plan_update(ctx, &s->graph, p->count, &s->plan));
@@ -337,7 +336,7 @@ static talus_status splitting_abreast(tl_splitting *s, const talus_problem *p) {
                          .rows = s->plan.rows,
                          .order = s->plan.order,
                          .separable = true,
-                         .dof = s->stride * (p->body_count + 2)}; // see tl_balls_weigh
+                         .dof = TL_LANES_BODY * (p->body_count + 2)}; // see tl_balls_weigh
     if (s->round) return tl_balls_update(ctx, p, &s->plan, &s->balls);
     s->pairs.local = s->local->forms->solve[tl_dim_index(3)];
     s->pairs.control =
@@ -670,7 +669,7 @@ static void splitting_glide(const splitting_run *run, tl_team *team, int rank) {
     int64_t begin, end;
     tl_share(s->w.problem->body_count, tl_team_size(team), rank, &begin, &end);
     for (int64_t body = begin; body < end; body++) {
-        double *z = s->z + body * s->stride, *before = s->z_before + body * TL_LANES_MOVES;
+        double *z = s->z + body * TL_LANES_BODY, *before = s->z_before + body * TL_LANES_MOVES;
         for (int k = 0; k < TL_LANES_MOVES; k++) {
             const double now = z[k];
             z[k] = now + run->beta * (now - before[k]);

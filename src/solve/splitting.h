@@ -61,7 +61,6 @@ typedef struct tl_splitting {
     bool general;   // set by the owner: never `abreast`, and with W by blocks unless told otherwise
     tl_balls balls; // where round
     tl_pairs pairs; // where paired
-    int32_t stride; // numbers of a body in z, where abreast
     bool glides;    // abreast, with Nesterov's momentum and no other: `glide` and `z_before` do
                     // then what `change`, `push`, `z_push` and `z_before` do otherwise
     bool lanes;     // groups are solved side by side by the lane form of the local solver
@@ -103,11 +102,11 @@ static inline int64_t tl_splitting_at(const tl_splitting *s, int32_t row, int en
 
 /// Length of z_before: where contacts glide it leaves out what does not change.
 static inline int64_t tl_splitting_spread(const tl_splitting *s) {
-    return s->glides ? s->w.dof / s->stride * TL_LANES_MOVES : s->w.dof;
+    return s->glides ? s->w.dof / TL_LANES_BODY * TL_LANES_MOVES : s->w.dof;
 }
 /// Where in z entry k of z_before belongs.
 static inline int64_t tl_splitting_place(const tl_splitting *s, int64_t k) {
-    return s->glides ? k / TL_LANES_MOVES * s->stride + k % TL_LANES_MOVES : k;
+    return s->glides ? k / TL_LANES_MOVES * TL_LANES_BODY + k % TL_LANES_MOVES : k;
 }
 
 talus_status tl_splitting_prepare(talus_solver *base, const talus_problem *p, bool jacobi);

@@ -443,7 +443,7 @@ static void sweep_part(const tl_plan *plan, int32_t colour, tl_team *team, int r
 
 void tl_sweep_rest(const tl_splitting *s, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k++)
-        if (!s->abreast || k % s->stride < TL_LANES_MOVES) s->z[k] = 0.0;
+        if (!s->abreast || k % TL_LANES_BODY < TL_LANES_MOVES) s->z[k] = 0.0;
 }
 
 // z = N Hᵀ r from scratch, colour by colour so that no two threads meet in an unknown. Where r has

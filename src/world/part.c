@@ -17,8 +17,9 @@
 
 enum {
     PART_FROM = 1024, // contacts: below, nothing is gained
-    PART_SWEEPS = 20, // of the first round, twice as many in each of the next,
-    PART_ROUNDS = 6,  // up to this one, which has no limit
+    PART_SWEEPS = 20, // of the first round,
+    PART_GROWTH = 8,  // times as many in each of the next,
+    PART_ROUNDS = 3,  // up to this one, which has no limit: a round that ends early loses momentum
 };
 // A part that is larger than this share of the whole is not worth its own copy of H.
 #define PART_MOST 0.75
@@ -116,9 +117,10 @@ static talus_status part_fill(talus_world *w, int32_t count) {
 }
 
 // The problem of the part, in the memory of the last one.
-static talus_status part_make(talus_world *w) {
+static talus_status part_make(talus_world *w, double scale) {
     tl_part *p = &w->part;
     talus_global_def def = tl_stage_def(w);
+    def.scale = scale;
     def.count = p->count;
     def.h_row_start = p->h_start;
     def.h_body = p->h_body;
@@ -137,7 +139,9 @@ bool tl_part_applies(const talus_world *w) {
 
 // Sweeps of a round: few as long as the part may grow.
 static int32_t part_sweeps(int round, int32_t left) {
-    const int32_t most = round < PART_ROUNDS ? PART_SWEEPS << (round - 1) : left;
+    int32_t most = PART_SWEEPS;
+    if (round >= PART_ROUNDS) return left;
+    for (int k = 1; k < round; k++) most *= PART_GROWTH;
     return most < left ? most : left;
 }
 
@@ -168,15 +172,16 @@ talus_status tl_part_solve(talus_world *w, talus_solve_info *info, bool *done) {
     const int32_t most = w->def.iterations;
     const double begin = tl_seconds();
     int32_t used = 0, before = -1;
+    talus_certificate verdict;
     TL_TRY(TL_RESERVE(w->ctx, (int64_t)s->contacts + 1, &p->in));
     int32_t count = part_choose(w, p->in);
     *done = count == 0; // r = 0 it is
-    if (count > PART_MOST * s->contacts) return TALUS_OK;
+    if (*done || count > PART_MOST * s->contacts) return TALUS_OK;
+    TL_TRY(talus_certify(w->problem, s->r, &verdict)); // for its scale
     for (int round = 1; !*done; round++) {
-        talus_certificate verdict;
         if (count != before) {
             TL_TRY(part_fill(w, count));
-            TL_TRY(part_make(w));
+            TL_TRY(part_make(w, verdict.scale));
         }
         TL_TRY(part_round(w, count == before, part_sweeps(round, most - used),
                           w->def.time_limit - (tl_seconds() - begin), info));

@@ -72,8 +72,9 @@ static talus_problem *pile_make(void) {
         static const int32_t step[3] = {1, EDGE, EDGE * EDGE};
         const int32_t at[3] = {b % EDGE, b / EDGE % EDGE, b / (EDGE * EDGE)};
         p->body_start[b + 1] = 6 * (b + 1);
+        const double mass = tl_rng_range(&rng, 1.0, 3.0);
         for (int k = 0; k < 6; k++) {
-            p->mass[6 * b + k] = k < 3 ? 2.0 : tl_rng_range(&rng, 0.1, 0.4);
+            p->mass[6 * b + k] = k < 3 ? mass : tl_rng_range(&rng, 0.1, 0.4);
             p->f[6 * b + k] = (k == 2 ? -9.81 * 0.02 : 0.0) + tl_rng_range(&rng, -0.05, 0.05);
         }
         if (at[2] == 0) pile_contact(p, &rng, b, -1, 2);
@@ -129,10 +130,10 @@ static void measures_are_those_of_the_certificate(void **state) {
 
 // Two bodies, one contact; what is changed one thing at a time.
 static bool are_pairs(const double h[2 * BLOCK], int sides, const double *tension,
-                      const double *mass_block) {
+                      const double *mass_block, double across) {
     static const int32_t body_start[] = {0, 6, 12}, h_body[] = {0, 1};
-    static const double zero[12] = {0}, mu = 0.3,
-                        mass[12] = {2, 2, 2, 0.3, 0.2, 0.1, 5, 5, 5, 0.7, 0.8, 0.9};
+    static const double zero[12] = {0}, mu = 0.3;
+    const double mass[12] = {2, 2, 2, 0.3, 0.2, 0.1, 5, across, 5, 0.7, 0.8, 0.9};
     const int64_t h_start[] = {0, sides};
     talus_problem *p = NULL;
     const talus_global_def def = {.dim = 3,
@@ -160,16 +161,17 @@ static void only_pairs_are_taken_for_pairs(void **state) {
     for (int k = 0; k < 2 * BLOCK; k++) h[k] = k % 6 < 3 ? 0.0 : 0.1 * (k % 7);
     for (int row = 0; row < 3; row++) h[7 * row] = 1.0, h[BLOCK + 7 * row] = -1.0;
     for (int k = 0; k < 12; k++) mass[36 * (k / 6) + 7 * (k % 6)] = 2.0;
-    assert_true(are_pairs(h, 2, NULL, NULL));
-    assert_true(are_pairs(h, 1, NULL, NULL));
-    assert_false(are_pairs(h, 2, &tension, NULL));
-    mass[4] = mass[24] = 0.5; // not a diagonal
-    assert_false(are_pairs(h, 2, NULL, mass));
+    assert_true(are_pairs(h, 2, NULL, NULL, 5.0));
+    assert_true(are_pairs(h, 1, NULL, NULL, 5.0));
+    assert_false(are_pairs(h, 2, &tension, NULL, 5.0));
+    assert_false(are_pairs(h, 2, NULL, NULL, 5.1)); // heavier one way than another
+    mass[4] = mass[24] = 0.5;                       // not a diagonal
+    assert_false(are_pairs(h, 2, NULL, mass, 5.0));
     for (int k = 0; k < 2 * BLOCK;
          k++) { // velocities that do not act alike; spins may do as they like
         memcpy(crooked, h, sizeof h);
         crooked[k] += 1e-9;
-        assert_int_equal(are_pairs(crooked, 2, NULL, NULL), k % 6 >= 3);
+        assert_int_equal(are_pairs(crooked, 2, NULL, NULL, 5.0), k % 6 >= 3);
     }
 }
 

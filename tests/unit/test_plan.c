@@ -184,6 +184,25 @@ static void bounds(void **state) {
     graph_free(&t);
 }
 
+// Three chunks that are coupled and thirty that are free share three colours evenly, so that no
+// thread waits.
+static bool first_three(int32_t n, int32_t i, int32_t j, tl_rng *rng) {
+    (void)n, (void)rng;
+    return i % 128 == 0 && j % 128 == 0 && j < 3 * 128;
+}
+
+static void colours_are_of_equal_size(void **state) {
+    (void)state;
+    tl_plan p;
+    test_graph t = graph_make(33 * 128, first_three, 1);
+    assert_int_equal(tl_plan_coloured(ctx, &t.g, &p), TALUS_OK);
+    check_coloured(&t, &p);
+    assert_int_equal(p.colour_count, 3);
+    for (int k = 0; k < 3; k++) assert_int_equal(p.colour_start[k + 1] - p.colour_start[k], 11);
+    tl_plan_clear(ctx, &p);
+    graph_free(&t);
+}
+
 static void memory_sweep(void **state) {
     (void)state;
     test_graph t = graph_make(200, near, 2);
@@ -227,9 +246,9 @@ static void large_graphs(void **state) {
         assert_int_equal(tl_plan_coloured(ctx, &t.g, &plan), TALUS_OK);
         check_shape(&t, &plan);
         check_coloured(&t, &plan);
-        // a thousand chunks or more, of at most 16 cells of 64 blocks
-        const int32_t cells = (n + 63) / 64;
-        const int32_t span = n < 131072 ? 1 : n / 65536 < 16 ? n / 65536 : 16;
+        // a thousand chunks or more, of at most 8 cells of 128 blocks
+        const int32_t cells = (n + 127) / 128;
+        const int32_t span = n < 131072 ? 1 : n / 131072 < 8 ? n / 131072 : 8;
         assert_int_equal(plan.chunk_count, (cells + span - 1) / span);
         assert_true(plan.chunk_count >= 1024);
         tl_plan_clear(ctx, &plan);
@@ -243,6 +262,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(special_graphs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(large_graphs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bounds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(colours_are_of_equal_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_sweep, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

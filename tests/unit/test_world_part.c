@@ -5,6 +5,7 @@
 // for any number of threads; memory that runs out.
 #include "base/rng.h"
 #include "base/vec3.h"
+#include "problem/problem_impl.h"
 #include "world/world_impl.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,6 +136,23 @@ static void what_stays_out_is_open(void **state) {
     }
 }
 
+// The solver asks of the part what the certificate asks of all: the fastest contact, which opens
+// and is left out, makes the scale.
+static void tolerance_is_that_of_all(void **state) {
+    (void)state;
+    talus_world *w = layers_create(TALUS_SCHEME_FIXED_POINT, 1);
+    talus_certificate all, part;
+    (void)worlds_step(w);
+    assert_true(w->part.count > 0 && w->part.count < w->stage.contacts);
+    assert_int_equal(talus_certify(w->problem, w->stage.r, &all), TALUS_OK);
+    assert_int_equal(talus_certify(w->part.problem, w->part.r, &part), TALUS_OK);
+    assert_true(part.scale == all.scale);
+    w->part.problem->scale = 0.0; // as it would be by itself
+    assert_int_equal(talus_certify(w->part.problem, w->part.r, &part), TALUS_OK);
+    assert_true(part.scale < 0.9 * all.scale);
+    talus_world_destroy(w);
+}
+
 static void equal_bits(void **state) {
     (void)state;
     static const int32_t threads[] = {1, 2, 3};
@@ -175,6 +193,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pushed_contacts_join, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_stays_out_is_open, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tolerance_is_that_of_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(equal_bits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_memory, set_up, tear_down),
     };
