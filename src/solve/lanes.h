@@ -88,6 +88,7 @@ TL_INLINE void lanes_store(double *z, int32_t bodies, const int32_t *body, doubl
     memcpy(x, from, sizeof x);
     lanes_turn(x);
     for (int lane = 0; lane < LANES; lane++) {
+        // cppcheck-suppress legacyUninitvar
         double *to = body[lane] < bodies ? z + (int64_t)body[lane] * TL_LANES_BODY : none;
         memcpy(to, &x[lane], sizeof *x);
     }
