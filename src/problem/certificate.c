@@ -287,21 +287,35 @@ typedef struct certify_scales {
     double scale, reference; // see the head of this file
 } certify_scales;
 
-static certify_scales certify_find_scales(const talus_problem *p, const double *r) {
-    certify_scales s = {0.0, 0.0};
-    double force = 0.0;
+// The largest load.
+static double certify_load(const talus_problem *p) {
+    double load = 0.0;
     for (int32_t i = 0; i < p->count; i++) {
         const double root = sqrt(p->work.stiffness[i]);
+        if (root > 0.0)
+            load = certify_max(load, certify_norm(p->dim, p->q + (int64_t)i * p->dim) / root);
+    }
+    return load;
+}
+
+static certify_scales certify_find_scales(const talus_problem *p, const double *r) {
+    const double load = certify_load(p);
+    double force = 0.0;
+    for (int32_t i = 0; i < p->count; i++) {
         double l[MAX_DIM];
         memcpy(l, r + (int64_t)i * p->dim, (size_t)p->dim * sizeof *l);
         if (p->tension) l[0] += p->tension[i];
-        if (root > 0.0)
-            s.scale = certify_max(s.scale, certify_norm(p->dim, p->q + (int64_t)i * p->dim) / root);
-        force = certify_max(force, certify_norm(p->dim, l) * root);
+        force = certify_max(force, certify_norm(p->dim, l) * sqrt(p->work.stiffness[i]));
     }
-    s.reference = certify_max(s.scale, force);
-    if (p->scale > 0.0) s.scale = p->scale;
-    return s;
+    return (certify_scales){.scale = p->scale > 0.0 ? p->scale : load,
+                            .reference = certify_max(load, force)};
+}
+
+talus_status tl_problem_scale(const talus_problem *p, double *out) {
+    TL_TRY(tl_problem_wake(p));
+    TL_TRY(certify_stiffness(p));
+    *out = p->scale > 0.0 ? p->scale : certify_load(p);
+    return TALUS_OK;
 }
 
 TL_INLINE void certify_count(talus_certificate *c, int32_t d, double root, double reference,

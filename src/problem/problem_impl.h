@@ -127,6 +127,9 @@ void tl_problem_take_back(talus_problem *p, talus_status (*lend)(void *lender), 
 void tl_problem_lend(talus_problem *p, const double *f, const double *w);
 /// Have the scratch memory, f and w: what reads them calls this first.
 talus_status tl_problem_wake(const talus_problem *p) TALUS_MUST_CHECK;
+/// What the certificate's residual is relative to: what a problem that is a part of this one has to
+/// be given.
+talus_status tl_problem_scale(const talus_problem *p, double *out) TALUS_MUST_CHECK;
 /// Refuse a problem whose update has failed.
 talus_status tl_problem_usable(const talus_problem *p) TALUS_MUST_CHECK;
 /// True when M is block diagonal over the bodies and there are no constraint rows: then

@@ -172,16 +172,17 @@ talus_status tl_part_solve(talus_world *w, talus_solve_info *info, bool *done) {
     const int32_t most = w->def.iterations;
     const double begin = tl_seconds();
     int32_t used = 0, before = -1;
-    talus_certificate verdict;
+    double scale;
     TL_TRY(TL_RESERVE(w->ctx, (int64_t)s->contacts + 1, &p->in));
     int32_t count = part_choose(w, p->in);
     *done = count == 0; // r = 0 it is
     if (*done || count > PART_MOST * s->contacts) return TALUS_OK;
-    TL_TRY(talus_certify(w->problem, s->r, &verdict)); // for its scale
+    TL_TRY(tl_problem_scale(w->problem, &scale));
     for (int round = 1; !*done; round++) {
+        talus_certificate verdict;
         if (count != before) {
             TL_TRY(part_fill(w, count));
-            TL_TRY(part_make(w, verdict.scale));
+            TL_TRY(part_make(w, scale));
         }
         TL_TRY(part_round(w, count == before, part_sweeps(round, most - used),
                           w->def.time_limit - (tl_seconds() - begin), info));
