@@ -17,9 +17,8 @@
 
 enum {
     PART_FROM = 1024, // contacts: below, nothing is gained
-    PART_SWEEPS = 20, // of the first round,
-    PART_GROWTH = 8,  // times as many in each of the next,
-    PART_ROUNDS = 3,  // up to this one, which has no limit: a round that ends early loses momentum
+    PART_SWEEPS = 20, // of the first round, twice as many in each of the next,
+    PART_ROUNDS = 6,  // up to this one, which has no limit
 };
 // A part that is larger than this share of the whole is not worth its own copy of H.
 #define PART_MOST 0.75
@@ -139,9 +138,7 @@ bool tl_part_applies(const talus_world *w) {
 
 // Sweeps of a round: few as long as the part may grow.
 static int32_t part_sweeps(int round, int32_t left) {
-    int32_t most = PART_SWEEPS;
-    if (round >= PART_ROUNDS) return left;
-    for (int k = 1; k < round; k++) most *= PART_GROWTH;
+    const int32_t most = round < PART_ROUNDS ? PART_SWEEPS << (round - 1) : left;
     return most < left ? most : left;
 }
 
