@@ -373,7 +373,8 @@ TL_INLINE unsigned pair_solve_associated(double tolerance, const pair_group *g, 
         const double x2 = d2[lane] / m[2][lane];
         const double mean = (square1 * m[1][lane] + square2 * m[2][lane]) / TL_MAX(square, 1e-300);
         const double root = (m[0][lane] + share * mean) / (1.0 - share); // of the asymptote
-        const double start = a[lane] > 1e-6 * (m[1][lane] + m[2][lane]) ? a[lane] : root;
+        const double last = a[lane] > 1e-6 * (m[1][lane] + m[2][lane]) ? a[lane] : root;
+        const double start = d0[lane] < 0.0 ? last : root; // else only from the right
         const double rim = x0 * x0 >= x1 * x1 + x2 * x2 ? -1.0 : TL_MAX(start, 0.0);
         a[lane] = d0[lane] >= size ? 0.0 : rim;
         held[lane] = d0[lane] >= size ? 0.0 : 1.0;

@@ -117,6 +117,34 @@ static void sweeps_are_those_over_blocks(void **state) {
     talus_problem_destroy(p);
 }
 
+// From impulses that have nothing to do with the solution, of all sizes, half of them at the rim.
+static void sweeps_begin_anywhere(void **state) {
+    (void)state;
+    talus_problem *p = pile_make();
+    const int32_t count = talus_problem_get_info(p).count;
+    const int64_t size = 3 * (int64_t)count;
+    double *start = calloc((size_t)size, sizeof *start);
+    tl_rng rng = {.state = 23};
+    assert_non_null(start);
+    for (int round = 0; round < 10; round++) {
+        for (int32_t i = 0; i < count; i++) {
+            const double mu = i % 37 == 0 ? 0.0 : 0.1; // no larger than any of pile_contact
+            const double turn = tl_rng_range(&rng, 0.0, 6.28);
+            const double normal = pow(10.0, tl_rng_range(&rng, -4.0, 1.0));
+            const double tangent = mu * normal * (i % 2 ? 1.0 : tl_rng_unit(&rng));
+            start[3 * (int64_t)i] = normal;
+            start[3 * (int64_t)i + 1] = tangent * cos(turn);
+            start[3 * (int64_t)i + 2] = tangent * sin(turn);
+        }
+        for (int law = 0; law < 2; law++) {
+            talus_problem_set_law(p, law ? TALUS_LAW_ASSOCIATED : TALUS_LAW_COULOMB);
+            free(abreast_compare(ctx, p, start, 0));
+        }
+    }
+    free(start);
+    talus_problem_destroy(p);
+}
+
 static void measures_are_those_of_the_certificate(void **state) {
     (void)state;
     talus_problem *p = pile_make();
@@ -179,6 +207,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(sweeps_are_those_over_blocks),
+        TEST(sweeps_begin_anywhere),
         TEST(measures_are_those_of_the_certificate),
         TEST(only_pairs_are_taken_for_pairs),
     };
