@@ -142,8 +142,8 @@ TL_INLINE bool lanes_any(const double x[LANES]) {
 
 TL_INLINE unsigned lanes_above(const double x[LANES]) {
     unsigned bits = 0;
-    for (int lane = 0; lanes_any(x) && lane < LANES; lane++)
-        bits |= (unsigned)(x[lane] > 0.0) << lane;
+    if (!lanes_any(x)) return bits; // nearly always
+    EACH_LANE bits |= (unsigned)(x[lane] > 0.0) << lane;
     return bits;
 }
 

@@ -343,8 +343,8 @@ TL_INLINE unsigned pair_solve(double tolerance, const pair_group *g, double u[3]
 }
 
 // The same under the associated law: the way of lorentz_quick, without its branches. The search
-// begins at the α of the last visit, where the impulse was at the rim: the gradient m η + d of the
-// energy is then −α η_T along the tangent.
+// begins at the α of the last visit, where the impulse was at the rim and d_N < 0: the gradient
+// m η + d of the energy is then −α η_T along the tangent.
 TL_INLINE unsigned pair_solve_associated(double tolerance, const pair_group *g, double u[3][LANES],
                                          double r[3][LANES]) {
     const double(*z)[LANES] = g->entry + TL_PAIR_Z, (*m)[LANES] = g->entry + TL_PAIR_M;
